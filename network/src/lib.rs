@@ -1,0 +1,10 @@
+//! The network: contract arithmetic, model, plan, execution, frame pipeline, parity.
+//!
+//! [`geometry`], [`numerics`], [`model`], [`plan`] and [`reference`] know nothing of Vulkan.
+
+pub mod geometry;
+pub mod model;
+pub mod numerics;
+pub mod parity;
+pub mod plan;
+pub mod reference;

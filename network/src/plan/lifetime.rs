@@ -1,0 +1,134 @@
+//! Lifetimes of tensors and their placement in one arena.
+//!
+//! A tensor lives from the operation that writes it to the last one that reads it. Two tensors may share bytes when
+//! their lives do not overlap. Placement is greedy by size, the largest first, each at the lowest offset that is free
+//! for its whole life.
+
+use super::{Plan, TensorId};
+
+/// First and last operation index that touch a tensor; inputs of the plan live from before the first operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetime {
+    /// Index of the first operation.
+    pub first: usize,
+    /// Index of the last operation.
+    pub last: usize,
+}
+
+impl Lifetime {
+    fn overlaps(&self, other: &Lifetime) -> bool {
+        self.first <= other.last && other.first <= self.last
+    }
+}
+
+/// The lifetime of every tensor, indexed by [`TensorId`]. The plan's features live from the start, its head to the end.
+pub fn lifetimes(plan: &Plan) -> Vec<Lifetime> {
+    let end = plan.ops.len().saturating_sub(1);
+    let mut lives = vec![Lifetime { first: usize::MAX, last: 0 }; plan.tensors.len()];
+    for (index, op) in plan.ops.iter().enumerate() {
+        for id in op.kind.inputs().into_iter().chain(op.kind.outputs()) {
+            let life = &mut lives[id.0 as usize];
+            life.first = life.first.min(index);
+            life.last = life.last.max(index);
+        }
+    }
+    lives[plan.features.0 as usize].first = 0;
+    lives[plan.head.0 as usize].last = end;
+    lives
+}
+
+/// Where a tensor lies in the arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaSlot {
+    /// The tensor.
+    pub tensor: TensorId,
+    /// First byte, a multiple of the arena's alignment.
+    pub offset: usize,
+    /// Bytes, tightly packed.
+    pub bytes: usize,
+}
+
+/// Placement of all tensors of a plan in one block of memory.
+#[derive(Clone, Debug)]
+pub struct Arena {
+    /// One slot per tensor, indexed by [`TensorId`].
+    pub slots: Vec<ArenaSlot>,
+    /// Bytes of the arena.
+    pub bytes: usize,
+    /// The largest sum of live tensor bytes at any operation: no placement can be smaller.
+    pub bound: usize,
+}
+
+impl Arena {
+    /// Places every tensor. `alignment` is a power of two; `alias` off gives every tensor bytes of its own, so that all
+    /// of them can be read back after the frame.
+    pub fn new(plan: &Plan, alignment: usize, alias: bool) -> Self {
+        let lives = lifetimes(plan);
+        let size = |i: usize| plan.tensors[i].bytes().next_multiple_of(alignment);
+        let mut order: Vec<usize> = (0..plan.tensors.len()).collect();
+        order.sort_by_key(|&i| (std::cmp::Reverse(size(i)), i));
+        let mut offsets = vec![0usize; plan.tensors.len()];
+        let mut placed: Vec<usize> = Vec::new();
+        let mut bytes = 0;
+        for i in order {
+            let mut taken: Vec<(usize, usize)> = placed
+                .iter()
+                .filter(|&&j| !alias || lives[i].overlaps(&lives[j]))
+                .map(|&j| (offsets[j], offsets[j] + size(j)))
+                .collect();
+            taken.sort_unstable();
+            let mut at = 0;
+            for (from, to) in taken {
+                if at + size(i) <= from {
+                    break;
+                }
+                at = at.max(to);
+            }
+            offsets[i] = at;
+            bytes = bytes.max(at + size(i));
+            placed.push(i);
+        }
+        let bound = (0..plan.ops.len())
+            .map(|op| (0..lives.len()).filter(|&i| lives[i].first <= op && op <= lives[i].last).map(size).sum())
+            .max()
+            .unwrap_or(0);
+        let slots = offsets
+            .iter()
+            .enumerate()
+            .map(|(i, &offset)| ArenaSlot { tensor: TensorId(i as u32), offset, bytes: plan.tensors[i].bytes() })
+            .collect();
+        Self { slots, bytes, bound }
+    }
+
+    /// The slot of a tensor.
+    pub fn slot(&self, id: TensorId) -> ArenaSlot {
+        self.slots[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::{Extent, Geometry};
+
+    #[test]
+    fn no_two_live_slots_overlap() {
+        for (width, height) in [(33, 33), (457, 41), (644, 768), (1280, 720)] {
+            let geometry = Geometry::new(Extent { width, height }).unwrap();
+            let plan = Plan::new(&geometry);
+            let lives = lifetimes(&plan);
+            for alias in [true, false] {
+                let arena = Arena::new(&plan, 256, alias);
+                assert!(arena.bytes >= arena.bound || !alias);
+                for (i, a) in arena.slots.iter().enumerate() {
+                    assert_eq!(a.offset % 256, 0);
+                    assert!(a.offset + a.bytes <= arena.bytes);
+                    for (j, b) in arena.slots.iter().enumerate().skip(i + 1) {
+                        let apart = a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset;
+                        assert!(apart || (alias && !lives[i].overlaps(&lives[j])), "{i} and {j} share live bytes");
+                    }
+                }
+            }
+        }
+    }
+}
