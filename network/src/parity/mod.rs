@@ -1,0 +1,1 @@
+//! Parity: fixtures, comparison, verdicts.
