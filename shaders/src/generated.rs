@@ -47,5 +47,19 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 spirv_sha256: "9dc32ebe42c2e34cd1001c411d92387e50dccf8589f9c0770f24445eca2f56c9",
             },
         },
+        Shader {
+            name: "view/present",
+            spirv: include_bytes!("../spv/view/present.spv"),
+            info: ShaderInfo {
+                workgroup_size: [16, 8, 1],
+                workgroup_size_ids: [None, None, None],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageImage, count: 1 }],
+                push_constant_size: 80,
+                shared_memory_size: 0,
+                spec_constants: &[],
+                capabilities: &["Shader"],
+                spirv_sha256: "3d85c41e90fabdce860bfcbbb8168828c775304e2df2c0aa356077f032e57ab3",
+            },
+        },
     ]
 };

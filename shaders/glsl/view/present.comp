@@ -1,0 +1,93 @@
+// Presentation: the two display images of a frame, placed into a picture of the window's size.
+// Up to two panels; each shows one source, clipped to a rectangle of the window. A wipe is two panels with one origin,
+// side by side is two panels with two origins; the host decides (window::layout). The space around the image is grey.
+// Colours are blended as they are encoded: this is a picture of the two images, not light.
+#version 460
+
+layout(local_size_x = 16, local_size_y = 8) in;
+
+layout(binding = 0, std430) readonly buffer Source0 { uint source0[]; };   // RGBA8, image.x * image.y
+layout(binding = 1, std430) readonly buffer Source1 { uint source1[]; };
+layout(binding = 2, rgba8) writeonly uniform image2D target;
+
+layout(push_constant) uniform Push {
+    uvec2 window;
+    uvec2 image;
+    ivec4 clip0;         // left, top, right, bottom in window pixels; right and bottom are outside
+    ivec4 clip1;
+    vec2 origin0;        // window position of the image's corner
+    vec2 origin1;
+    float scale;         // window pixels per image pixel
+    float divider;       // window x of the wipe's line; negative: none
+    uint which0;         // the source that panel 0 shows
+    uint which1;
+};
+
+const vec3 BACKGROUND = vec3(0.086);
+const uint MAX_TAPS = 8;     // per axis, when the image is shown smaller than it is
+
+vec3 texel(uint which, ivec2 at) {
+    ivec2 p = clamp(at, ivec2(0), ivec2(image) - 1);
+    uint i = uint(p.y) * image.x + uint(p.x);
+    return unpackUnorm4x8(which == 0 ? source0[i] : source1[i]).rgb;
+}
+
+// Larger than it is: every image pixel stays a sharp square, its borders are one window pixel wide.
+vec3 magnified(uint which, vec2 p) {
+    vec2 q = p - 0.5;
+    vec2 base = floor(q);
+    vec2 f = clamp((q - base - 0.5) * scale + 0.5, 0.0, 1.0);
+    ivec2 i = ivec2(base);
+    vec3 top = mix(texel(which, i), texel(which, i + ivec2(1, 0)), f.x);
+    vec3 bottom = mix(texel(which, i + ivec2(0, 1)), texel(which, i + ivec2(1, 1)), f.x);
+    return mix(top, bottom, f.y);
+}
+
+// Smaller than it is: the mean over the square that one window pixel covers.
+vec3 minified(uint which, vec2 p) {
+    float side = 1.0 / scale;
+    vec2 lo = max(p - 0.5 * side, vec2(0.0));
+    vec2 hi = min(p + 0.5 * side, vec2(image));
+    ivec2 first = ivec2(floor(lo));
+    ivec2 last = max(ivec2(ceil(hi)) - 1, first);
+    ivec2 stride = max((last - first) / int(MAX_TAPS) + 1, ivec2(1));
+    vec3 sum = vec3(0.0);
+    float weights = 0.0;
+    for (int y = first.y; y <= last.y; y += stride.y) {
+        float wy = min(hi.y, float(y + 1)) - max(lo.y, float(y));
+        for (int x = first.x; x <= last.x; x += stride.x) {
+            float w = wy * (min(hi.x, float(x + 1)) - max(lo.x, float(x)));
+            sum += w * texel(which, ivec2(x, y));
+            weights += w;
+        }
+    }
+    return weights > 0.0 ? sum / weights : texel(which, first);
+}
+
+bool inside(ivec2 p, ivec4 clip) {
+    return all(greaterThanEqual(p, clip.xy)) && all(lessThan(p, clip.zw));
+}
+
+vec3 panel(uint which, vec2 origin, vec2 at) {
+    vec2 p = (at - origin) / scale;
+    if (any(lessThan(p, vec2(0.0))) || any(greaterThanEqual(p, vec2(image)))) return BACKGROUND;
+    return scale >= 1.0 ? magnified(which, p) : minified(which, p);
+}
+
+void main() {
+    uvec2 id = gl_GlobalInvocationID.xy;
+    if (any(greaterThanEqual(id, window))) return;
+    ivec2 pixel = ivec2(id);
+    vec2 at = vec2(id) + 0.5;
+    vec3 color = BACKGROUND;
+    if (inside(pixel, clip0)) color = panel(which0, origin0, at);
+    else if (inside(pixel, clip1)) color = panel(which1, origin1, at);
+
+    if (divider >= 0.0) {
+        float top = max(origin0.y, float(clip0.y));
+        float bottom = min(origin0.y + float(image.y) * scale, float(clip0.w));
+        float d = abs(at.x - divider);
+        if (at.y >= top && at.y < bottom && d < 2.5) color = d < 1.5 ? vec3(1.0) : vec3(0.0);
+    }
+    imageStore(target, pixel, vec4(color, 1.0));
+}
