@@ -1,0 +1,77 @@
+//! Reading files whose sizes and names are not to be trusted.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use super::error::ModelError;
+
+/// Largest manifest that is read, in bytes.
+pub(super) const MAX_MANIFEST: u64 = 16 << 20;
+
+/// `base` joined with a relative path from a manifest, or what is wrong with that path.
+///
+/// Only plain components are accepted, so the result is lexically inside `base`. Symbolic links are followed: they
+/// are the user's own.
+pub(super) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static str> {
+    if relative.is_empty() {
+        return Err("its file name is empty");
+    }
+    let mut path = base.to_owned();
+    for component in Path::new(relative).components() {
+        match component {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            Component::ParentDir => return Err("its file has a parent component (..)"),
+            Component::RootDir | Component::Prefix(_) => {
+                return Err("its file is an absolute path");
+            }
+        }
+    }
+    if path == base {
+        return Err("its file names the directory itself");
+    }
+    Ok(path)
+}
+
+/// Length of a regular file.
+pub(super) fn file_length(path: &Path) -> io::Result<u64> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    Ok(metadata.len())
+}
+
+/// The bytes of a regular file of `length` bytes; stops early when it is longer. The caller has bounded `length`.
+pub(super) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
+    let capacity = usize::try_from(length).map_err(|_| io::Error::other("longer than memory"))?;
+    let mut bytes = Vec::with_capacity(capacity);
+    File::open(path)?
+        .take(length.saturating_add(1))
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 != length {
+        return Err(io::Error::other("its length changed while it was read"));
+    }
+    Ok(bytes)
+}
+
+/// The bytes of `manifest.json` in a directory, with the manifest's path.
+pub(super) fn read_manifest(dir: &Path) -> Result<(Vec<u8>, PathBuf), ModelError> {
+    let path = dir.join("manifest.json");
+    let fail = |source| ModelError::ReadManifest {
+        path: path.clone(),
+        source,
+    };
+    let length = file_length(&path).map_err(fail)?;
+    if length > MAX_MANIFEST {
+        let what = format!("manifest {}", path.display());
+        return Err(ModelError::TooLarge {
+            what,
+            found: length,
+            limit: MAX_MANIFEST,
+        });
+    }
+    let text = read_exactly(&path, length).map_err(fail)?;
+    Ok((text, path))
+}
