@@ -1,1 +1,7 @@
-//! Placeholder.
+//! Tests that cross crates: the built program on the command line, its parity with the fixtures,
+//! and its window on a virtual display. This library holds what those tests share.
+
+pub mod display;
+pub mod fixture;
+pub mod program;
+pub mod screen;
