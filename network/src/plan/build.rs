@@ -137,18 +137,14 @@ impl Builder<'_> {
     }
 
     /// Steps "QKV" to "project" of a window block whose weights lie in one record.
-    fn attention(
-        &mut self,
-        level: Level,
-        ffn: State,
-        c: usize,
-        weights: WindowWeights,
-        publish: Publish,
-    ) -> State {
+    fn attention(&mut self, level: Level, ffn: State, c: usize, weights: WindowWeights, publish: Publish) -> State {
         let extent = self.extent(level);
         let z = self.gemm_half("qkv", ffn.code, weights.qkv, c);
         let qkv = self.local("qkv.norm", extent, 3 * c, Format::E4m3);
-        self.push("normalise", OpKind::Normalise(Normalise { input: z, scale: weights.scale, vit: false, output: qkv }));
+        self.push(
+            "normalise",
+            OpKind::Normalise(Normalise { input: z, scale: weights.scale, vit: false, output: qkv }),
+        );
         let attended = self.local("attended", extent, c, Format::E4m3);
         let phase = self.phase(level);
         self.push(

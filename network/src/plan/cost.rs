@@ -38,7 +38,9 @@ impl Plan {
         let activations: usize =
             op.kind.inputs().iter().chain(&op.kind.outputs()).map(|&id| self.tensor(id).bytes()).sum();
         let (macs, weights) = match &op.kind {
-            OpKind::Adapter(o) => (self.tensor(o.out_code).rows() * o.weight.k * o.weight.n, o.weight.k * o.weight.n * 2),
+            OpKind::Adapter(o) => {
+                (self.tensor(o.out_code).rows() * o.weight.k * o.weight.n, o.weight.k * o.weight.n * 2)
+            }
             OpKind::Head(o) => (self.tensor(o.output).rows() * o.weight.k * o.weight.n, o.weight.k * o.weight.n * 2),
             OpKind::Gemm(o) => {
                 let seed = o.seed.as_ref().map_or(0, |s| 2 * s.scale.len);
