@@ -36,19 +36,10 @@ impl Display {
             .expect("Xvfb does not start; install the package xvfb");
         let mut number = String::new();
         let stdout = server.stdout.take().expect("the pipe was asked for");
-        BufReader::new(stdout)
-            .read_line(&mut number)
-            .expect("Xvfb tells its display number");
+        BufReader::new(stdout).read_line(&mut number).expect("Xvfb tells its display number");
         let number = number.trim();
-        assert!(
-            !number.is_empty(),
-            "Xvfb ended without telling a display number"
-        );
-        Self {
-            server,
-            name: format!(":{number}"),
-            framebuffer,
-        }
+        assert!(!number.is_empty(), "Xvfb ended without telling a display number");
+        Self { server, name: format!(":{number}"), framebuffer }
     }
 
     /// The value for the environment variable `DISPLAY`.
@@ -163,9 +154,7 @@ impl Display {
     pub fn screenshot(&self, name: &str) {
         if let Some(folder) = std::env::var_os("NRVIEW_SCREENSHOTS").map(PathBuf::from) {
             let file = folder.join(format!("{name}.png"));
-            self.picture()
-                .save(&file)
-                .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            self.picture().save(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         }
     }
 }

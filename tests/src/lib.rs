@@ -3,5 +3,6 @@
 
 pub mod display;
 pub mod fixture;
+pub mod model;
 pub mod program;
 pub mod screen;

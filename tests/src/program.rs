@@ -12,9 +12,7 @@ use serde_json::Value;
 
 /// The root of the workspace.
 pub fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .parent()
-        .unwrap_or(Path::new("/"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"))
 }
 
 /// Path of the optimised program, built first if it is not up to date.
@@ -61,10 +59,7 @@ pub fn command() -> Command {
 
 /// Folder for the program's caches, shared by all tests.
 fn caches() -> PathBuf {
-    let folder = program()
-        .parent()
-        .unwrap_or(Path::new("."))
-        .join("nrview-tests-cache");
+    let folder = program().parent().unwrap_or(Path::new(".")).join("nrview-tests-cache");
     std::fs::create_dir_all(&folder).expect("the target directory is writable");
     folder
 }
@@ -86,9 +81,8 @@ impl Finished {
     /// # Panics
     /// When there is anything else.
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
-            panic!("the standard output is not one JSON document ({error}): {self:#?}")
-        })
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("the standard output is not one JSON document ({error}): {self:#?}"))
     }
 
     /// Asserts an exit code, showing everything that was printed when it is another.
@@ -112,10 +106,7 @@ impl Finished {
         assert!(!finished.stderr.contains("panicked"), "{finished:#?}");
         assert!(finished.stdout.is_empty(), "{finished:#?}");
         for word in words {
-            assert!(
-                finished.stderr.contains(word),
-                "the message does not say {word:?}: {finished:#?}"
-            );
+            assert!(finished.stderr.contains(word), "the message does not say {word:?}: {finished:#?}");
         }
         finished
     }
@@ -140,22 +131,13 @@ pub fn nrview<A: AsRef<OsStr>>(arguments: &[A], limit: Duration) -> Finished {
 pub fn finish(mut command: Command, limit: Duration) -> Finished {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let shown = format!("{command:?}");
-    let mut child = command
-        .spawn()
-        .unwrap_or_else(|error| panic!("{shown} does not start: {error}"));
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{shown} does not start: {error}"));
     let stdout = drain(child.stdout.take());
     let stderr = drain(child.stderr.take());
     let code = wait(&mut child, limit);
-    let (stdout, stderr) = (
-        stdout.join().unwrap_or_default(),
-        stderr.join().unwrap_or_default(),
-    );
+    let (stdout, stderr) = (stdout.join().unwrap_or_default(), stderr.join().unwrap_or_default());
     match code {
-        Some(code) => Finished {
-            code,
-            stdout,
-            stderr,
-        },
+        Some(code) => Finished { code, stdout, stderr },
         None => panic!("{shown} did not end within {limit:?}\n{stdout}\n{stderr}"),
     }
 }

@@ -23,12 +23,7 @@ pub struct Rect {
 impl Rect {
     /// A rectangle from its left, top, width and height.
     pub fn new(x: u32, y: u32, width: u32, height: u32) -> Self {
-        Self {
-            x,
-            y,
-            width,
-            height,
-        }
+        Self { x, y, width, height }
     }
 }
 
@@ -39,10 +34,7 @@ impl Rect {
 pub fn read(file: &Path) -> io::Result<RgbImage> {
     let bytes = fs::read(file)?;
     decode(&bytes).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{} is no 24-bit window dump", file.display()),
-        )
+        io::Error::new(io::ErrorKind::InvalidData, format!("{} is no 24-bit window dump", file.display()))
     })
 }
 
@@ -82,11 +74,7 @@ pub fn difference(a: &RgbImage, b: &RgbImage, area: Rect) -> f64 {
     for y in area.y..area.y + area.height {
         for x in area.x..area.x + area.width {
             let (p, q) = (a.get_pixel(x, y).0, b.get_pixel(x, y).0);
-            sum += p
-                .iter()
-                .zip(q)
-                .map(|(&p, q)| u64::from(p.abs_diff(q)))
-                .sum::<u64>();
+            sum += p.iter().zip(q).map(|(&p, q)| u64::from(p.abs_diff(q))).sum::<u64>();
         }
     }
     sum as f64 / (f64::from(area.width) * f64::from(area.height) * 3.0)
