@@ -16,23 +16,11 @@ impl Model {
     /// # Errors
     /// An unknown record, a shape without packed form, or a reference past the end of its record.
     pub fn fp8_packed(&self, matrix: &MatrixRef) -> Result<&[u8], ModelError> {
-        let MatrixRef {
-            record,
-            offset,
-            k,
-            n,
-            groups,
-            ..
-        } = matrix;
+        let MatrixRef { record, offset, k, n, groups, .. } = matrix;
         let fits = k.is_multiple_of(32) && n.is_multiple_of(16);
         if !fits || *k == 0 || *n == 0 || *groups == 0 {
             let rule = "an E4M3 matrix needs K in multiples of 32, N in multiples of 16 and at least one group";
-            return Err(ModelError::BadMatrixShape {
-                record: record.clone(),
-                k: *k,
-                n: *n,
-                rule,
-            });
+            return Err(ModelError::BadMatrixShape { record: record.clone(), k: *k, n: *n, rule });
         }
         self.bytes_at(record, "E4M3 matrix", *offset, product(&[*k, *n, *groups]))
     }
@@ -45,16 +33,8 @@ impl Model {
     /// As [`Model::fp8_packed`].
     pub fn fp8(&self, matrix: &MatrixRef) -> Result<Vec<u8>, ModelError> {
         let packed = self.fp8_packed(matrix)?;
-        let MatrixRef {
-            k,
-            n,
-            groups,
-            stacked,
-            ..
-        } = *matrix;
-        let parts = packed
-            .chunks_exact(k * n)
-            .map(|part| packing::unpack_fp8(part, k, n));
+        let MatrixRef { k, n, groups, stacked, .. } = *matrix;
+        let parts = packed.chunks_exact(k * n).map(|part| packing::unpack_fp8(part, k, n));
         if !stacked {
             return Ok(parts.flatten().collect());
         }
@@ -73,20 +53,10 @@ impl Model {
     /// # Errors
     /// An unknown record, K not a multiple of 16, or a reference past the end of its record.
     pub fn half_matrix(&self, matrix: &MatrixF16Ref) -> Result<Vec<f16>, ModelError> {
-        let MatrixF16Ref {
-            record,
-            offset,
-            k,
-            n,
-        } = matrix;
+        let MatrixF16Ref { record, offset, k, n } = matrix;
         if *k == 0 || !k.is_multiple_of(16) || *n == 0 {
             let rule = "a half matrix needs K in multiples of 16 and at least one column";
-            return Err(ModelError::BadMatrixShape {
-                record: record.clone(),
-                k: *k,
-                n: *n,
-                rule,
-            });
+            return Err(ModelError::BadMatrixShape { record: record.clone(), k: *k, n: *n, rule });
         }
         let length = product(&[packing::half_matrix_len(*k, *n), 2]);
         let packed = self.bytes_at(record, "half matrix", *offset, length)?;
@@ -98,16 +68,8 @@ impl Model {
     /// # Errors
     /// An unknown record, or a reference past its end.
     pub fn vector(&self, vector: &VectorRef) -> Result<Vec<f16>, ModelError> {
-        let bytes = self.bytes_at(
-            &vector.record,
-            "scale vector",
-            vector.offset,
-            product(&[vector.len, 2]),
-        )?;
-        Ok(bytes
-            .chunks_exact(2)
-            .map(|half| f16::from_le_bytes([half[0], half[1]]))
-            .collect())
+        let bytes = self.bytes_at(&vector.record, "scale vector", vector.offset, product(&[vector.len, 2]))?;
+        Ok(bytes.chunks_exact(2).map(|half| f16::from_le_bytes([half[0], half[1]])).collect())
     }
 
     /// Attention priors as `[head][natural query][physical key]`, 4096 halves a head.
@@ -125,12 +87,7 @@ impl Model {
     /// # Errors
     /// An unknown record, or a reference past its end.
     pub fn head_scales(&self, scales: &ScaleRef) -> Result<Vec<f16>, ModelError> {
-        let bytes = self.bytes_at(
-            &scales.record,
-            "head scales",
-            scales.offset,
-            product(&[scales.heads, 4]),
-        )?;
+        let bytes = self.bytes_at(&scales.record, "head scales", scales.offset, product(&[scales.heads, 4]))?;
         let value = |b: &[u8]| f16::from_f32(f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         Ok(bytes.chunks_exact(4).map(value).collect())
     }
@@ -145,24 +102,15 @@ impl Model {
     }
 
     /// `length` bytes of a record from `offset`.
-    fn bytes_at(
-        &self,
-        record: &str,
-        field: &str,
-        offset: usize,
-        length: usize,
-    ) -> Result<&[u8], ModelError> {
+    fn bytes_at(&self, record: &str, field: &str, offset: usize, length: usize) -> Result<&[u8], ModelError> {
         let bytes = self.record(record)?;
-        offset
-            .checked_add(length)
-            .and_then(|end| bytes.get(offset..end))
-            .ok_or_else(|| ModelError::ExceedsTensor {
-                record: record.to_owned(),
-                field: field.to_owned(),
-                offset,
-                length,
-                record_length: bytes.len(),
-            })
+        offset.checked_add(length).and_then(|end| bytes.get(offset..end)).ok_or_else(|| ModelError::ExceedsTensor {
+            record: record.to_owned(),
+            field: field.to_owned(),
+            offset,
+            length,
+            record_length: bytes.len(),
+        })
     }
 }
 

@@ -118,9 +118,7 @@ pub enum ModelError {
         expected: usize,
     },
     /// A matrix, vector, prior or scale reaches past its tensor.
-    #[error(
-        "{field} at byte {offset}, {length} bytes long, exceeds tensor {record:?} of {record_length} bytes"
-    )]
+    #[error("{field} at byte {offset}, {length} bytes long, exceeds tensor {record:?} of {record_length} bytes")]
     ExceedsTensor {
         /// The record.
         record: String,
@@ -164,9 +162,7 @@ pub enum ModelError {
         problem: String,
     },
     /// The `--model` argument names no preset and no file or directory.
-    #[error(
-        "unknown model {argument:?}: {problem}; give a model directory, a weight container, or one of {choices}"
-    )]
+    #[error("unknown model {argument:?}: {problem}; give a model directory, a weight container, or one of {choices}")]
     UnknownSource {
         /// The argument.
         argument: String,
@@ -198,10 +194,6 @@ pub enum ModelError {
 impl ModelError {
     /// An I/O error with its object.
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
-        Self::Io {
-            action,
-            path: path.into(),
-            source,
-        }
+        Self::Io { action, path: path.into(), source }
     }
 }

@@ -47,9 +47,7 @@ pub(super) fn file_length(path: &Path) -> io::Result<u64> {
 pub(super) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
     let capacity = usize::try_from(length).map_err(|_| io::Error::other("longer than memory"))?;
     let mut bytes = Vec::with_capacity(capacity);
-    File::open(path)?
-        .take(length.saturating_add(1))
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 != length {
         return Err(io::Error::other("its length changed while it was read"));
     }
@@ -59,18 +57,11 @@ pub(super) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
 /// The bytes of `manifest.json` in a directory, with the manifest's path.
 pub(super) fn read_manifest(dir: &Path) -> Result<(Vec<u8>, PathBuf), ModelError> {
     let path = dir.join("manifest.json");
-    let fail = |source| ModelError::ReadManifest {
-        path: path.clone(),
-        source,
-    };
+    let fail = |source| ModelError::ReadManifest { path: path.clone(), source };
     let length = file_length(&path).map_err(fail)?;
     if length > MAX_MANIFEST {
         let what = format!("manifest {}", path.display());
-        return Err(ModelError::TooLarge {
-            what,
-            found: length,
-            limit: MAX_MANIFEST,
-        });
+        return Err(ModelError::TooLarge { what, found: length, limit: MAX_MANIFEST });
     }
     let text = read_exactly(&path, length).map_err(fail)?;
     Ok((text, path))

@@ -183,11 +183,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             add_block(&mut records, stage, block);
         }
     }
-    let index = records
-        .iter()
-        .enumerate()
-        .map(|(index, record)| (record.name.clone(), index))
-        .collect();
+    let index = records.iter().enumerate().map(|(index, record)| (record.name.clone(), index)).collect();
     Table { records, index }
 });
 
@@ -272,40 +268,20 @@ fn add_block(records: &mut Vec<RecordLayout>, stage: usize, block: u32) {
         48 | 56 | 62 | 66 => add(0, "layer", upsample_block(stage_channels(stage))),
         31..=38 => {
             add(0, "layer", vec![fp8("w1", 1, 1024, 4096)]);
-            add(
-                1,
-                "layer",
-                vec![fp8("w2", 1, 4096, 1024), halves("ffn_skip", 1024)],
-            );
+            add(1, "layer", vec![fp8("w2", 1, 4096, 1024), halves("ffn_skip", 1024)]);
             let scales = ("head_scale", FieldKind::HeadScale { heads: 32 });
             add(2, "layer", vec![scales, fp8("qkv", 1, 1024, 3072)]);
             add(3, "layer", vec![("unread", FieldKind::Padding { len: 2 })]);
             add(4, "layer", attention_back(1024));
         }
-        39 => add(
-            0,
-            "layer",
-            vec![fp8("upsample", 1, 1024, 512), halves("merge_skip", 512)],
-        ),
+        39 => add(0, "layer", vec![fp8("upsample", 1, 1024, 512), halves("merge_skip", 512)]),
         70 => {
             add(0, "layer", post_block());
             add(0, "blend_scale", vec![halves("blend_scale", 1)]);
         }
         _ => {
-            add(
-                0,
-                "layer",
-                vec![
-                    fp8("w1", 1, 512, 512),
-                    fp8("w2", 8, 64, 256),
-                    fp8("w3", 8, 256, 64),
-                ],
-            );
-            add(
-                1,
-                "layer",
-                vec![fp8("merge", 1, 512, 512), halves("ffn_skip", 512)],
-            );
+            add(0, "layer", vec![fp8("w1", 1, 512, 512), fp8("w2", 8, 64, 256), fp8("w3", 8, 256, 64)]);
+            add(1, "layer", vec![fp8("merge", 1, 512, 512), halves("ffn_skip", 512)]);
             add(2, "layer", attention_front(512));
             add(3, "layer", attention_back(512));
             if block == 30 {
@@ -329,22 +305,13 @@ fn stage_channels(stage: usize) -> usize {
 
 fn pre_block() -> Vec<Part> {
     let adapter = ("adapter", FieldKind::HalfMatrix { k: 16, n: 32 });
-    let front = vec![
-        pad16("pad_ffn"),
-        adapter,
-        halves("ffn_skip", 32),
-        pad16("pad_skip"),
-    ];
+    let front = vec![pad16("pad_ffn"), adapter, halves("ffn_skip", 32), pad16("pad_skip")];
     [ffn(32), front, attention(32), vec![pad16("pad_end")]].concat()
 }
 
 fn plain_block(c: usize, widens: bool) -> Vec<Part> {
     let skip = vec![pad16("pad_ffn"), halves("ffn_skip", c), pad16("pad_skip")];
-    let end = if widens {
-        fp8("transition", 1, c, 2 * c)
-    } else {
-        pad16("pad_end")
-    };
+    let end = if widens { fp8("transition", 1, c, 2 * c) } else { pad16("pad_end") };
     [ffn(c), skip, attention(c), vec![end]].concat()
 }
 
@@ -361,16 +328,8 @@ fn upsample_block(c: usize) -> Vec<Part> {
 }
 
 fn post_block() -> Vec<Part> {
-    let scales = vec![
-        pad16("pad_ffn"),
-        halves("ffn_skip", 32),
-        halves("input_scale", 32),
-        halves("block0_scale", 32),
-    ];
-    let head = vec![
-        pad16("pad_head"),
-        ("head", FieldKind::HalfMatrix { k: 32, n: 4 }),
-    ];
+    let scales = vec![pad16("pad_ffn"), halves("ffn_skip", 32), halves("input_scale", 32), halves("block0_scale", 32)];
+    let head = vec![pad16("pad_head"), ("head", FieldKind::HalfMatrix { k: 32, n: 4 })];
     [ffn(32), scales, attention(32), head].concat()
 }
 

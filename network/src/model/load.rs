@@ -40,12 +40,7 @@ pub fn load(dir: &Path, verify: bool) -> Result<Model, ModelError> {
         .zip(&files)
         .map(|(stage, file)| read_stage(stage, file, verify))
         .collect::<Result<Vec<_>, _>>()?;
-    Model::from_spans(
-        dir.display().to_string(),
-        Provenance::Records,
-        storage,
-        spans,
-    )
+    Model::from_spans(dir.display().to_string(), Provenance::Records, storage, spans)
 }
 
 /// Checks ids, names and the total size; the path of every stage file.
@@ -55,10 +50,7 @@ fn stage_files(dir: &Path, stages: &[StageEntry]) -> Result<Vec<PathBuf>, ModelE
     let mut total = 0u64;
     let mut files = Vec::with_capacity(stages.len());
     for stage in stages {
-        let invalid = |problem: &str| ModelError::InvalidStage {
-            id: stage.id.clone(),
-            problem: problem.to_owned(),
-        };
+        let invalid = |problem: &str| ModelError::InvalidStage { id: stage.id.clone(), problem: problem.to_owned() };
         if stage.id.is_empty() {
             return Err(invalid("its id is empty"));
         }
@@ -70,23 +62,15 @@ fn stage_files(dir: &Path, stages: &[StageEntry]) -> Result<Vec<PathBuf>, ModelE
     }
     if total > MAX_STAGES {
         let what = "the sum of the stage files".to_owned();
-        return Err(ModelError::TooLarge {
-            what,
-            found: total,
-            limit: MAX_STAGES,
-        });
+        return Err(ModelError::TooLarge { what, found: total, limit: MAX_STAGES });
     }
     Ok(files)
 }
 
 /// The place of every record of the network: stage index and byte range.
 fn tensor_spans(manifest: &Manifest) -> Result<Vec<(usize, Range<usize>)>, ModelError> {
-    let stages: HashMap<&str, usize> = manifest
-        .stages
-        .iter()
-        .enumerate()
-        .map(|(index, stage)| (stage.id.as_str(), index))
-        .collect();
+    let stages: HashMap<&str, usize> =
+        manifest.stages.iter().enumerate().map(|(index, stage)| (stage.id.as_str(), index)).collect();
     let mut names = HashSet::new();
     let mut found = vec![None; layout::RECORD_COUNT];
     for tensor in &manifest.tensors {
@@ -95,17 +79,10 @@ fn tensor_spans(manifest: &Manifest) -> Result<Vec<(usize, Range<usize>)>, Model
         }
         let &stage = stages
             .get(tensor.stage.as_str())
-            .ok_or_else(|| ModelError::UnknownStage {
-                tensor: tensor.name.clone(),
-                stage: tensor.stage.clone(),
-            })?;
+            .ok_or_else(|| ModelError::UnknownStage { tensor: tensor.name.clone(), stage: tensor.stage.clone() })?;
         let stage_length = manifest.stages[stage].length;
-        let end = tensor
-            .offset
-            .checked_add(tensor.length)
-            .filter(|&end| end <= stage_length);
-        let range = end
-            .and_then(|end| Some(usize::try_from(tensor.offset).ok()?..usize::try_from(end).ok()?));
+        let end = tensor.offset.checked_add(tensor.length).filter(|&end| end <= stage_length);
+        let range = end.and_then(|end| Some(usize::try_from(tensor.offset).ok()?..usize::try_from(end).ok()?));
         let Some(range) = range else {
             return Err(ModelError::TensorExceedsStage {
                 tensor: tensor.name.clone(),
@@ -125,29 +102,17 @@ fn tensor_spans(manifest: &Manifest) -> Result<Vec<(usize, Range<usize>)>, Model
 }
 
 fn read_stage(stage: &StageEntry, file: &Path, verify: bool) -> Result<Arc<Vec<u8>>, ModelError> {
-    let fail = |source| ModelError::ReadStage {
-        id: stage.id.clone(),
-        path: file.to_owned(),
-        source,
-    };
+    let fail = |source| ModelError::ReadStage { id: stage.id.clone(), path: file.to_owned(), source };
     let found = file_length(file).map_err(fail)?;
     if found != stage.length {
-        return Err(ModelError::StageSize {
-            id: stage.id.clone(),
-            found,
-            expected: stage.length,
-        });
+        return Err(ModelError::StageSize { id: stage.id.clone(), found, expected: stage.length });
     }
     let bytes = read_exactly(file, found).map_err(fail)?;
     if verify {
         let digest = hex(&Sha256::digest(&bytes));
         if digest != stage.sha256 {
             let expected = stage.sha256.clone();
-            return Err(ModelError::StageDigest {
-                id: stage.id.clone(),
-                found: digest,
-                expected,
-            });
+            return Err(ModelError::StageDigest { id: stage.id.clone(), found: digest, expected });
         }
     }
     Ok(Arc::new(bytes))

@@ -36,36 +36,18 @@ pub(super) struct Manifest {
 
 /// Parses a manifest; `path` only appears in errors.
 pub(super) fn parse(text: &[u8], path: &Path) -> Result<Manifest, ModelError> {
-    let document: Value =
-        serde_json::from_slice(text).map_err(|error| ModelError::InvalidManifest {
-            path: path.to_owned(),
-            key: "document".into(),
-            problem: format!("not JSON: {error}"),
-        })?;
-    let root = Node {
-        path,
-        key: String::new(),
-        value: &document,
-    };
+    let document: Value = serde_json::from_slice(text).map_err(|error| ModelError::InvalidManifest {
+        path: path.to_owned(),
+        key: "document".into(),
+        problem: format!("not JSON: {error}"),
+    })?;
+    let root = Node { path, key: String::new(), value: &document };
     let found = root.get("totals")?.get("blockCount")?.integer()?;
     if found != BLOCK_COUNT {
-        return Err(ModelError::WrongBlockCount {
-            found,
-            expected: BLOCK_COUNT,
-        });
+        return Err(ModelError::WrongBlockCount { found, expected: BLOCK_COUNT });
     }
-    let stages = root
-        .get("stages")?
-        .items()?
-        .iter()
-        .map(stage)
-        .collect::<Result<_, _>>()?;
-    let tensors = root
-        .get("tensors")?
-        .items()?
-        .iter()
-        .map(tensor)
-        .collect::<Result<_, _>>()?;
+    let stages = root.get("stages")?.items()?.iter().map(stage).collect::<Result<_, _>>()?;
+    let tensors = root.get("tensors")?.items()?.iter().map(tensor).collect::<Result<_, _>>()?;
     Ok(Manifest { stages, tensors })
 }
 
@@ -106,69 +88,34 @@ pub(super) struct Node<'a> {
 impl<'a> Node<'a> {
     /// The required member `key` of an object.
     pub fn get(&self, key: &str) -> Result<Node<'a>, ModelError> {
-        let full = if self.key.is_empty() {
-            key.to_owned()
-        } else {
-            format!("{}.{key}", self.key)
-        };
-        let object: &Map<String, Value> = self
-            .value
-            .as_object()
-            .ok_or_else(|| self.invalid("is not an object"))?;
+        let full = if self.key.is_empty() { key.to_owned() } else { format!("{}.{key}", self.key) };
+        let object: &Map<String, Value> = self.value.as_object().ok_or_else(|| self.invalid("is not an object"))?;
         match object.get(key) {
-            Some(value) => Ok(Node {
-                path: self.path,
-                key: full,
-                value,
-            }),
-            None => Err(Node {
-                path: self.path,
-                key: full,
-                value: self.value,
-            }
-            .invalid("is missing")),
+            Some(value) => Ok(Node { path: self.path, key: full, value }),
+            None => Err(Node { path: self.path, key: full, value: self.value }.invalid("is missing")),
         }
     }
 
     /// The elements of an array.
     pub fn items(&self) -> Result<Vec<Node<'a>>, ModelError> {
-        let array = self
-            .value
-            .as_array()
-            .ok_or_else(|| self.invalid("is not an array"))?;
-        let node = |(i, value)| Node {
-            path: self.path,
-            key: format!("{}[{i}]", self.key),
-            value,
-        };
+        let array = self.value.as_array().ok_or_else(|| self.invalid("is not an array"))?;
+        let node = |(i, value)| Node { path: self.path, key: format!("{}[{i}]", self.key), value };
         Ok(array.iter().enumerate().map(node).collect())
     }
 
     /// A non-negative integer.
     pub fn integer(&self) -> Result<u64, ModelError> {
-        self.value
-            .as_u64()
-            .ok_or_else(|| self.invalid("is not a non-negative integer"))
+        self.value.as_u64().ok_or_else(|| self.invalid("is not a non-negative integer"))
     }
 
     /// A string.
     pub fn text(&self) -> Result<&'a str, ModelError> {
-        self.value
-            .as_str()
-            .ok_or_else(|| self.invalid("is not a string"))
+        self.value.as_str().ok_or_else(|| self.invalid("is not a string"))
     }
 
     /// The error for this value.
     pub fn invalid(&self, problem: &str) -> ModelError {
-        let key = if self.key.is_empty() {
-            "document".to_owned()
-        } else {
-            self.key.clone()
-        };
-        ModelError::InvalidManifest {
-            path: self.path.to_owned(),
-            key,
-            problem: problem.to_owned(),
-        }
+        let key = if self.key.is_empty() { "document".to_owned() } else { self.key.clone() };
+        ModelError::InvalidManifest { path: self.path.to_owned(), key, problem: problem.to_owned() }
     }
 }

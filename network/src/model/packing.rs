@@ -10,12 +10,7 @@ pub const PRIOR_HALVES: usize = 4096;
 /// Byte of fragment element (row `r`, column `n`) in an E4M3 matrix of `width` columns.
 pub fn fp8_byte(r: usize, n: usize, width: usize) -> usize {
     let lane = (n % 8) * 4 + (r % 16) / 4;
-    (r / 32) * 32 * width
-        + (n / 16) * 512
-        + lane * 16
-        + ((n % 16) / 8) * 8
-        + ((r % 32) / 16) * 4
-        + r % 4
+    (r / 32) * 32 * width + (n / 16) * 512 + lane * 16 + ((n % 16) / 8) * 8 + ((r % 32) / 16) * 4 + r % 4
 }
 
 /// Fragment row that holds the weights of natural input channel `c`.
@@ -80,9 +75,7 @@ pub fn pack_fp8(natural: &[u8], k: usize, n: usize) -> Vec<u8> {
 /// Unpacks a half matrix to natural `[k][n]`. `packed` holds [`half_matrix_len`] little-endian halves.
 pub fn unpack_half_matrix(packed: &[u8], k: usize, n: usize) -> Vec<f16> {
     let at = |index: usize| f16::from_le_bytes([packed[2 * index], packed[2 * index + 1]]);
-    (0..k * n)
-        .map(|i| at(half_index(i / n, i % n, n)))
-        .collect()
+    (0..k * n).map(|i| at(half_index(i / n, i % n, n))).collect()
 }
 
 /// Packs a natural `[k][n]` half matrix; padding columns are zero.
@@ -112,10 +105,7 @@ pub fn unpack_prior(packed: &[u8], heads: usize) -> Vec<f16> {
 /// Packs `[head][natural query][physical key]` priors; the inverse of [`unpack_prior`].
 pub fn pack_prior(prior: &[f16], heads: usize) -> Vec<u8> {
     let mut packed = vec![0; heads * 2 * PRIOR_HALVES];
-    for (head, values) in packed
-        .chunks_exact_mut(2 * PRIOR_HALVES)
-        .zip(prior.chunks_exact(PRIOR_HALVES))
-    {
+    for (head, values) in packed.chunks_exact_mut(2 * PRIOR_HALVES).zip(prior.chunks_exact(PRIOR_HALVES)) {
         for (i, value) in values.iter().enumerate() {
             let at = 2 * prior_index(physical_token(i / 64), i % 64);
             head[at..at + 2].copy_from_slice(&value.to_le_bytes());

@@ -40,9 +40,7 @@ pub struct Model {
 
 impl std::fmt::Debug for Model {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Model")
-            .field("description", &self.description)
-            .finish_non_exhaustive()
+        f.debug_struct("Model").field("description", &self.description).finish_non_exhaustive()
     }
 }
 
@@ -61,13 +59,7 @@ impl Model {
             check_length(layout, range.len())?;
         }
         let digest = Arc::new(OnceLock::new());
-        Ok(Self {
-            storage,
-            spans,
-            description: description.into(),
-            provenance,
-            digest,
-        })
+        Ok(Self { storage, spans, description: description.into(), provenance, digest })
     }
 
     /// A model from the bytes of its records, in any order.
@@ -109,17 +101,13 @@ impl Model {
     /// # Errors
     /// The network has no record of that name.
     pub fn record(&self, name: &str) -> Result<&[u8], ModelError> {
-        let index =
-            layout::index(name).ok_or_else(|| ModelError::MissingTensor(name.to_owned()))?;
+        let index = layout::index(name).ok_or_else(|| ModelError::MissingTensor(name.to_owned()))?;
         Ok(self.record_at(index))
     }
 
     /// Every record in canonical order: its layout and its bytes.
     pub fn records(&self) -> impl Iterator<Item = (&'static layout::RecordLayout, &[u8])> {
-        layout::records()
-            .iter()
-            .enumerate()
-            .map(|(index, layout)| (layout, self.record_at(index)))
+        layout::records().iter().enumerate().map(|(index, layout)| (layout, self.record_at(index)))
     }
 
     /// The model in words, such as `lively, seed 1` or the directory it was read from.
@@ -157,25 +145,19 @@ impl Model {
     /// # Errors
     /// An unknown record, or an offset past its end.
     pub fn with_byte(&self, record: &str, offset: usize, value: u8) -> Result<Self, ModelError> {
-        let index =
-            layout::index(record).ok_or_else(|| ModelError::MissingTensor(record.to_owned()))?;
+        let index = layout::index(record).ok_or_else(|| ModelError::MissingTensor(record.to_owned()))?;
         let mut bytes = self.record_at(index).to_vec();
         let record_length = bytes.len();
-        let slot = bytes
-            .get_mut(offset)
-            .ok_or_else(|| ModelError::ExceedsTensor {
-                record: record.to_owned(),
-                field: "byte".to_owned(),
-                offset,
-                length: 1,
-                record_length,
-            })?;
+        let slot = bytes.get_mut(offset).ok_or_else(|| ModelError::ExceedsTensor {
+            record: record.to_owned(),
+            field: "byte".to_owned(),
+            offset,
+            length: 1,
+            record_length,
+        })?;
         *slot = value;
         let mut model = self.clone();
-        model.description = format!(
-            "{} with byte {offset} of {record} set to {value:#04x}",
-            self.description
-        );
+        model.description = format!("{} with byte {offset} of {record} set to {value:#04x}", self.description);
         model.provenance = Provenance::Records;
         model.digest = Arc::new(OnceLock::new());
         model.spans[index] = (model.storage.len(), 0..bytes.len());
@@ -185,9 +167,7 @@ impl Model {
 }
 
 /// Every span, or the first missing record.
-pub(super) fn complete(
-    found: Vec<Option<(usize, Range<usize>)>>,
-) -> Result<Vec<(usize, Range<usize>)>, ModelError> {
+pub(super) fn complete(found: Vec<Option<(usize, Range<usize>)>>) -> Result<Vec<(usize, Range<usize>)>, ModelError> {
     found
         .into_iter()
         .zip(layout::records())
@@ -222,12 +202,10 @@ pub(super) fn check_length(layout: &layout::RecordLayout, length: usize) -> Resu
 /// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    bytes
-        .iter()
-        .fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]

@@ -39,10 +39,7 @@ pub struct WriteOptions {
 
 impl Default for WriteOptions {
     fn default() -> Self {
-        Self {
-            grouping: Grouping::Eleven,
-            align: NonZeroUsize::MIN,
-        }
+        Self { grouping: Grouping::Eleven, align: NonZeroUsize::MIN }
     }
 }
 
@@ -150,10 +147,7 @@ pub fn write(model: &Model, target: &Path, options: &WriteOptions) -> Result<Wri
 
 /// Whether the target exists and may be replaced.
 fn check_target(target: &Path) -> Result<bool, ModelError> {
-    let refused = |problem: String| ModelError::RefusedTarget {
-        path: target.to_owned(),
-        problem,
-    };
+    let refused = |problem: String| ModelError::RefusedTarget { path: target.to_owned(), problem };
     let metadata = match fs::symlink_metadata(target) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
@@ -172,22 +166,13 @@ fn check_target(target: &Path) -> Result<bool, ModelError> {
     // Replace nothing but a model's own files.
     let base = target.join("model");
     let mut own = vec![path];
-    own.extend(
-        manifest
-            .stages
-            .iter()
-            .filter_map(|stage| inside(&base, &stage.file).ok()),
-    );
+    own.extend(manifest.stages.iter().filter_map(|stage| inside(&base, &stage.file).ok()));
     let mut pending = entries;
     while let Some(entry) = pending.pop() {
-        if entry.is_dir() && !entry.is_symlink() && own.iter().any(|file| file.starts_with(&entry))
-        {
+        if entry.is_dir() && !entry.is_symlink() && own.iter().any(|file| file.starts_with(&entry)) {
             pending.extend(list(&entry)?);
         } else if !own.contains(&entry) {
-            return Err(refused(format!(
-                "it holds {}, which is no part of its model",
-                entry.display()
-            )));
+            return Err(refused(format!("it holds {}, which is no part of its model", entry.display())));
         }
     }
     Ok(true)
@@ -195,10 +180,7 @@ fn check_target(target: &Path) -> Result<bool, ModelError> {
 
 fn list(dir: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let fail = |e| ModelError::io("list", dir, e);
-    fs::read_dir(dir)
-        .map_err(fail)?
-        .map(|entry| Ok(entry.map_err(fail)?.path()))
-        .collect()
+    fs::read_dir(dir).map_err(fail)?.map(|entry| Ok(entry.map_err(fail)?.path())).collect()
 }
 
 /// A group of records that share a stage file: id, file under `model/`, record indices.
@@ -209,24 +191,12 @@ fn groups(grouping: Grouping) -> Vec<(String, String, Vec<usize>)> {
             .iter()
             .enumerate()
             .map(|(stage, (name, _, _))| {
-                let members = (0..records.len())
-                    .filter(|&record| records[record].stage == stage)
-                    .collect();
-                (
-                    format!("stage-{stage:02}-{name}"),
-                    format!("stages/{stage:02}-{name}.bin"),
-                    members,
-                )
+                let members = (0..records.len()).filter(|&record| records[record].stage == stage).collect();
+                (format!("stage-{stage:02}-{name}"), format!("stages/{stage:02}-{name}.bin"), members)
             })
             .collect(),
         Grouping::PerTensor => (0..records.len())
-            .map(|record| {
-                (
-                    format!("tensor-{record:03}"),
-                    format!("{record:03}.bin"),
-                    vec![record],
-                )
-            })
+            .map(|record| (format!("tensor-{record:03}"), format!("{record:03}.bin"), vec![record]))
             .collect(),
     }
 }
@@ -257,12 +227,7 @@ fn write_files(model: &Model, dir: &Path, options: &WriteOptions) -> Result<Writ
             });
         }
         let (packed_byte_length, sha256) = out.finish()?;
-        stages.push(Stage {
-            id,
-            file,
-            packed_byte_length,
-            sha256,
-        });
+        stages.push(Stage { id, file, packed_byte_length, sha256 });
     }
     let written = Written {
         tensors: tensors.len(),
@@ -299,13 +264,7 @@ fn write_manifest(
         Provenance::Synthetic { preset, seed } => {
             // The name under which the generator's format is known, whoever runs it.
             let generator = "synth_model.py";
-            document.synthetic = Some(Synthetic {
-                generator,
-                version: 1,
-                seed,
-                preset,
-                digest,
-            });
+            document.synthetic = Some(Synthetic { generator, version: 1, seed, preset, digest });
         }
         Provenance::Starter => document.starter = Some(Origin { digest }),
         Provenance::Records => document.origin = Some(Origin { digest }),
@@ -313,9 +272,7 @@ fn write_manifest(
     let path = dir.join("manifest.json");
     let mut text = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b" "));
-    document
-        .serialize(&mut serializer)
-        .map_err(|e| ModelError::io("serialise", &path, std::io::Error::other(e)))?;
+    document.serialize(&mut serializer).map_err(|e| ModelError::io("serialise", &path, std::io::Error::other(e)))?;
     text.push(b'\n');
     fs::write(&path, text).map_err(|e| ModelError::io("write", &path, e))
 }
@@ -331,26 +288,17 @@ struct StageFile {
 impl StageFile {
     fn create(path: &Path) -> Result<Self, ModelError> {
         let file = File::create(path).map_err(|e| ModelError::io("create", path, e))?;
-        Ok(Self {
-            path: path.to_owned(),
-            out: BufWriter::new(file),
-            position: 0,
-            hash: Sha256::new(),
-        })
+        Ok(Self { path: path.to_owned(), out: BufWriter::new(file), position: 0, hash: Sha256::new() })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
         self.hash.update(bytes);
         self.position += bytes.len();
-        self.out
-            .write_all(bytes)
-            .map_err(|e| ModelError::io("write", &self.path, e))
+        self.out.write_all(bytes).map_err(|e| ModelError::io("write", &self.path, e))
     }
 
     fn finish(mut self) -> Result<(usize, String), ModelError> {
-        self.out
-            .flush()
-            .map_err(|e| ModelError::io("write", &self.path, e))?;
+        self.out.flush().map_err(|e| ModelError::io("write", &self.path, e))?;
         Ok((self.position, hex(&self.hash.finalize())))
     }
 }

@@ -23,11 +23,7 @@ fn indices_match_the_vectors() {
     }
     for case in v["prior"].as_array().unwrap() {
         let query = physical_token(number(&case["queryNatural"]));
-        assert_eq!(
-            prior_index(query, number(&case["keyPhysical"])),
-            number(&case["half"]),
-            "{case}"
-        );
+        assert_eq!(prior_index(query, number(&case["keyPhysical"])), number(&case["half"]), "{case}");
     }
     for c in 0..32 {
         assert_eq!(row_of_channel(c), number(&v["slotOfChannel"][c]));
@@ -43,29 +39,16 @@ fn indices_match_the_vectors() {
 
 /// Bytes without a pattern that an index error could hide behind.
 fn scrambled(len: usize) -> Vec<u8> {
-    (0..len as u64)
-        .map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8)
-        .collect()
+    (0..len as u64).map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8).collect()
 }
 
 #[test]
 fn fp8_matrices_round_trip() {
-    for (k, n) in [
-        (32, 16),
-        (32, 96),
-        (64, 256),
-        (128, 32),
-        (256, 64),
-        (512, 1536),
-    ] {
+    for (k, n) in [(32, 16), (32, 96), (64, 256), (128, 32), (256, 64), (512, 1536)] {
         let packed = scrambled(k * n);
         let natural = unpack_fp8(&packed, k, n);
         assert_eq!(pack_fp8(&natural, k, n), packed, "{k} x {n}");
-        assert_eq!(
-            natural[2 * n],
-            packed[fp8_byte(4, 0, n)],
-            "channel 2 sits in row 4"
-        );
+        assert_eq!(natural[2 * n], packed[fp8_byte(4, 0, n)], "channel 2 sits in row 4");
     }
 }
 
@@ -85,19 +68,12 @@ fn fp8_index_is_a_bijection() {
 #[test]
 fn half_matrices_round_trip() {
     for (k, n) in [(16, 32), (32, 4), (32, 16)] {
-        let natural: Vec<f16> = scrambled(2 * k * n)
-            .chunks_exact(2)
-            .map(|b| f16::from_le_bytes([b[0], b[1]]))
-            .collect();
+        let natural: Vec<f16> =
+            scrambled(2 * k * n).chunks_exact(2).map(|b| f16::from_le_bytes([b[0], b[1]])).collect();
         let packed = pack_half_matrix(&natural, k, n);
         assert_eq!(packed.len(), 1024);
         let again = unpack_half_matrix(&packed, k, n);
-        assert!(
-            again
-                .iter()
-                .zip(&natural)
-                .all(|(a, b)| a.to_bits() == b.to_bits())
-        );
+        assert!(again.iter().zip(&natural).all(|(a, b)| a.to_bits() == b.to_bits()));
     }
 }
 

@@ -30,9 +30,7 @@ const PRIOR_DEVIATION: f64 = 1.0;
 /// Range of the residual scales.
 const SKIP: (f64, f64) = (0.8, 1.0);
 /// Deviation of the adapter's weights by input lane.
-const ADAPTER: [f64; 16] = [
-    1.2, 1.2, 1.2, 0.6, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 12.0, 0.5, 0.5, 0.5, 0.5, 0.7,
-];
+const ADAPTER: [f64; 16] = [1.2, 1.2, 1.2, 0.6, 20.0, 20.0, 20.0, 20.0, 20.0, 20.0, 12.0, 0.5, 0.5, 0.5, 0.5, 0.7];
 /// `blend_scale` in every preset: 0.75.
 const BLEND_SCALE: [u8; 2] = [0x00, 0x3A];
 /// Sparse and hot weights are wider by this.
@@ -84,27 +82,15 @@ pub(super) fn content(record: &RecordLayout, field: &Field) -> Content {
                 "upsample" => UPSAMPLE_GAIN,
                 _ => TRANSITION_GAIN,
             };
-            Content::Weights {
-                deviation: gain / (k as f64).sqrt(),
-            }
+            Content::Weights { deviation: gain / (k as f64).sqrt() }
         }
         FieldKind::HalfMatrix { k, .. } => match field.name {
             "adapter" => Content::Adapter,
-            _ => Content::Normal {
-                deviation: HEAD_GAIN / (k as f64).sqrt(),
-            },
+            _ => Content::Normal { deviation: HEAD_GAIN / (k as f64).sqrt() },
         },
-        FieldKind::Prior { .. } => Content::Normal {
-            deviation: PRIOR_DEVIATION,
-        },
-        FieldKind::HeadScale { .. } if STAGES[record.stage].0 == "vit" => Content::Steps {
-            low: 0.5,
-            steps: 256,
-        },
-        FieldKind::HeadScale { .. } => Content::Steps {
-            low: 1.0,
-            steps: 768,
-        },
+        FieldKind::Prior { .. } => Content::Normal { deviation: PRIOR_DEVIATION },
+        FieldKind::HeadScale { .. } if STAGES[record.stage].0 == "vit" => Content::Steps { low: 0.5, steps: 256 },
+        FieldKind::HeadScale { .. } => Content::Steps { low: 1.0, steps: 768 },
         FieldKind::Halves { .. } => {
             let (low, high) = match field.name {
                 "merge_skip" => (0.45, 0.85),
@@ -154,17 +140,11 @@ impl Filler<'_> {
                 let table = &self.tables[&deviation.to_bits()];
                 for (code, index) in out.iter_mut().zip(start..) {
                     let z = draw(key, index);
-                    *code = if sparse {
-                        self.sparse_weight(z, table)
-                    } else {
-                        table[bell(z) as usize]
-                    };
+                    *code = if sparse { self.sparse_weight(z, table) } else { table[bell(z) as usize] };
                 }
             }
             Content::Normal { deviation } => {
-                halves(out, key, start, |_, z| {
-                    f16_bits(normal(bell(z)) * deviation)
-                });
+                halves(out, key, start, |_, z| f16_bits(normal(bell(z)) * deviation));
             }
             Content::Adapter => halves(out, key, start, |i, z| {
                 let lane = (i >> 3 & 3) * 2 + (i & 1) + (i & 2) * 4;
@@ -219,12 +199,8 @@ fn halves(out: &mut [u8], key: u64, start: u64, value: impl Fn(u64, u64) -> u16)
 /// Unit scales; everything else stays zero.
 fn identity(out: &mut [u8], content: &Content) {
     match content {
-        Content::Uniform { .. } => out
-            .chunks_exact_mut(2)
-            .for_each(|half| half.copy_from_slice(&[0x00, 0x3C])),
-        Content::Steps { .. } => out
-            .chunks_exact_mut(4)
-            .for_each(|v| v.copy_from_slice(&1f32.to_le_bytes())),
+        Content::Uniform { .. } => out.chunks_exact_mut(2).for_each(|half| half.copy_from_slice(&[0x00, 0x3C])),
+        Content::Steps { .. } => out.chunks_exact_mut(4).for_each(|v| v.copy_from_slice(&1f32.to_le_bytes())),
         _ => {}
     }
 }

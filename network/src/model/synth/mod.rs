@@ -71,26 +71,15 @@ pub fn generate(preset: Preset, seed: u64) -> Result<Model, ModelError> {
     let contents: Vec<(usize, Content)> = layout::records()
         .iter()
         .flat_map(|record| {
-            record
-                .fields
-                .iter()
-                .map(move |field| (field.kind.byte_len(), fields::content(record, field)))
+            record.fields.iter().map(move |field| (field.kind.byte_len(), fields::content(record, field)))
         })
         .collect();
     let keys: Vec<u64> = layout::records()
         .iter()
-        .flat_map(|record| {
-            record
-                .fields
-                .iter()
-                .map(move |field| random::stream_key(seed, &record.name, field.name))
-        })
+        .flat_map(|record| record.fields.iter().map(move |field| random::stream_key(seed, &record.name, field.name)))
         .collect();
     let tables = weight_tables(preset, &contents);
-    let filler = Filler {
-        preset,
-        tables: &tables,
-    };
+    let filler = Filler { preset, tables: &tables };
 
     let mut buffer = vec![0u8; layout::TOTAL_BYTES];
     let mut tasks = Vec::new();
@@ -103,9 +92,7 @@ pub fn generate(preset: Preset, seed: u64) -> Result<Model, ModelError> {
             tasks.push((chunk, content, key, index * CHUNK));
         }
     }
-    tasks
-        .into_par_iter()
-        .for_each(|(chunk, content, key, start)| filler.fill(chunk, content, key, start));
+    tasks.into_par_iter().for_each(|(chunk, content, key, start)| filler.fill(chunk, content, key, start));
 
     let mut start = 0;
     let spans = layout::records()
@@ -120,10 +107,7 @@ pub fn generate(preset: Preset, seed: u64) -> Result<Model, ModelError> {
         Preset::Identity => "identity".to_owned(),
         _ => format!("{}, seed {seed}", preset.name()),
     };
-    let provenance = Provenance::Synthetic {
-        preset: preset.name(),
-        seed,
-    };
+    let provenance = Provenance::Synthetic { preset: preset.name(), seed };
     Model::from_spans(description, provenance, vec![Arc::new(buffer)], spans)
 }
 
@@ -136,9 +120,7 @@ fn weight_tables(preset: Preset, contents: &[(usize, Content)]) -> HashMap<u64, 
     for (_, content) in contents {
         if let Content::Weights { deviation } = content {
             let deviation = fields::weight_deviation(preset, *deviation);
-            tables
-                .entry(deviation.to_bits())
-                .or_insert_with(|| random::weight_table(deviation));
+            tables.entry(deviation.to_bits()).or_insert_with(|| random::weight_table(deviation));
         }
     }
     tables

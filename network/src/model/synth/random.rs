@@ -25,9 +25,7 @@ fn fnv(parts: [&str; 3]) -> u64 {
     parts
         .iter()
         .flat_map(|part| part.bytes())
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        })
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 /// Key of the stream of one field.
@@ -70,26 +68,16 @@ fn round_grid(value: f64, emin: i32, mantissa: i32) -> u32 {
 /// E4M3 code of a value, magnitude capped at 9; a nonzero value that rounds to zero gives +0.
 fn e4m3(value: f64) -> u8 {
     let code = round_grid(value, -6, 3).min(u32::from(LARGEST)) as u8;
-    if value < 0.0 && code > 0 {
-        code | 0x80
-    } else {
-        code
-    }
+    if value < 0.0 && code > 0 { code | 0x80 } else { code }
 }
 
 /// Half bits of a value; a nonzero value that rounds to zero gives +0. All uses are far below the half range's end.
 pub(super) fn f16_bits(value: f64) -> u16 {
     let code = round_grid(value, -14, 10) as u16;
-    if value < 0.0 && code > 0 {
-        code | 0x8000
-    } else {
-        code
-    }
+    if value < 0.0 && code > 0 { code | 0x8000 } else { code }
 }
 
 /// The E4M3 code of every bell value times `deviation`.
 pub(super) fn weight_table(deviation: f64) -> Vec<u8> {
-    (0..BELL_VALUES)
-        .map(|s| e4m3(normal(s) * deviation))
-        .collect()
+    (0..BELL_VALUES).map(|s| e4m3(normal(s) * deviation)).collect()
 }
