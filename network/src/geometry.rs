@@ -115,13 +115,7 @@ impl Geometry {
             return Err(GeometryError::PartialWindow { valid, level0 });
         }
         let vit_tokens = levels[LEVELS - 1].pixels();
-        Ok(Self {
-            valid,
-            field,
-            levels,
-            vit_tokens,
-            vit_padded: vit_tokens.next_multiple_of(VIT_ALIGN),
-        })
+        Ok(Self { valid, field, levels, vit_tokens, vit_padded: vit_tokens.next_multiple_of(VIT_ALIGN) })
     }
 }
 
@@ -169,19 +163,21 @@ impl WindowGrid {
     /// Top-left token of window `index` (row-major); negative where the window reaches outside the level.
     pub const fn origin(&self, index: usize) -> (i32, i32) {
         let (i, j) = (index as u32 % self.columns, index as u32 / self.columns);
-        (
-            (i * WINDOW) as i32 - self.shift_x as i32,
-            (j * WINDOW) as i32 - self.shift_y as i32,
-        )
+        ((i * WINDOW) as i32 - self.shift_x as i32, (j * WINDOW) as i32 - self.shift_y as i32)
     }
 
     /// Row index, in the level, of natural token `t` (= y * 8 + x) of window `index`; `None` outside the level.
     pub fn row(&self, index: usize, t: usize) -> Option<usize> {
         let (x0, y0) = self.origin(index);
         let (x, y) = (x0 + (t % 8) as i32, y0 + (t / 8) as i32);
-        let inside = (0..self.extent.width as i32).contains(&x)
-            && (0..self.extent.height as i32).contains(&y);
+        let inside = (0..self.extent.width as i32).contains(&x) && (0..self.extent.height as i32).contains(&y);
         inside.then(|| y as usize * self.extent.width as usize + x as usize)
+    }
+
+    /// Window and natural token of column `x`, row `y` of the level; the inverse of [`WindowGrid::row`].
+    pub const fn locate(&self, x: usize, y: usize) -> (usize, usize) {
+        let (x, y) = (x + self.shift_x as usize, y + self.shift_y as usize);
+        ((y / 8) * self.columns as usize + x / 8, (y % 8) * 8 + x % 8)
     }
 }
 
@@ -219,10 +215,7 @@ mod tests {
     fn cases_of_the_contract() {
         for case in vectors()["cases"].as_array().unwrap() {
             let valid = extent(&case["valid"]);
-            assert_eq!(
-                Extent::new(alignment(valid.width), alignment(valid.height)),
-                extent(&case["align"])
-            );
+            assert_eq!(Extent::new(alignment(valid.width), alignment(valid.height)), extent(&case["align"]));
             match Geometry::new(valid) {
                 Ok(g) => {
                     assert_eq!(case["accepted"], true, "{valid}");
@@ -244,15 +237,9 @@ mod tests {
 
     #[test]
     fn refused_widths() {
-        let refused: Vec<u32> = (1..400)
-            .filter(|&w| Geometry::new(Extent::new(w, 512)).is_err())
-            .collect();
-        let want: Vec<u32> = vectors()["refusedWidths"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|w| w.as_u64().unwrap() as u32)
-            .collect();
+        let refused: Vec<u32> = (1..400).filter(|&w| Geometry::new(Extent::new(w, 512)).is_err()).collect();
+        let want: Vec<u32> =
+            vectors()["refusedWidths"].as_array().unwrap().iter().map(|w| w.as_u64().unwrap() as u32).collect();
         assert_eq!(refused, want);
     }
 
@@ -281,20 +268,14 @@ mod tests {
 
     #[test]
     fn outside_sizes_are_refused_with_their_numbers() {
-        assert_eq!(
-            Geometry::new(Extent::new(0, 5)),
-            Err(GeometryError::Empty(Extent::new(0, 5)))
-        );
+        assert_eq!(Geometry::new(Extent::new(0, 5)), Err(GeometryError::Empty(Extent::new(0, 5))));
         let large = Extent::new(MAX_SIDE + 1, 64);
         assert_eq!(Geometry::new(large), Err(GeometryError::TooLarge(large)));
         assert!(Geometry::new(Extent::new(MAX_SIDE, MAX_SIDE)).is_ok());
         let message = Geometry::new(Extent::new(20, 512)).map(|g| g.field);
         assert_eq!(message, Ok(Extent::new(336, 512)));
         let message = Geometry::new(Extent::new(30, 512)).unwrap_err().to_string();
-        assert!(
-            message.contains("30x512") && message.contains("164x256"),
-            "{message}"
-        );
+        assert!(message.contains("30x512") && message.contains("164x256"), "{message}");
     }
 
     #[test]
@@ -306,6 +287,7 @@ mod tests {
                 for t in 0..WINDOW_TOKENS {
                     if let Some(row) = grid.row(window, t) {
                         seen[row] += 1;
+                        assert_eq!(grid.locate(row % 12, row / 12), (window, t));
                     }
                 }
             }

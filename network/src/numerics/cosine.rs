@@ -24,9 +24,7 @@ pub const fn tree16(mut r: [u16; 16]) -> u16 {
 
 /// Sum of squares of a window block's head vector; the multiply-add is a half fma with a single rounding.
 pub fn square_sum_window(v: &[u16; HEAD]) -> u16 {
-    tree16(std::array::from_fn(|c| {
-        fma(v[c], v[c], mul(v[c + 16], v[c + 16]))
-    }))
+    tree16(std::array::from_fn(|c| fma(v[c], v[c], mul(v[c + 16], v[c + 16]))))
 }
 
 /// Sum of squares of a ViT head vector; the low square stays in f32, and the f32 sum is rounded to half after that.
@@ -70,27 +68,16 @@ mod tests {
     #[test]
     fn both_forms_match_the_vectors() {
         for vit in [false, true] {
-            for c in load(if vit { "cosnorm_vit" } else { "cosnorm_window" })["cases"]
-                .as_array()
-                .unwrap()
-            {
+            for c in load(if vit { "cosnorm_vit" } else { "cosnorm_window" })["cases"].as_array().unwrap() {
                 let v: [u16; 32] = halves(&c["v"]).try_into().unwrap();
                 let scale = from_f32(f32::from_bits(bits(&c["scaleF32"])));
                 assert_eq!(scale as u32, bits(&c["scaleHalf"]));
-                let sum = if vit {
-                    square_sum_vit(&v)
-                } else {
-                    square_sum_window(&v)
-                };
+                let sum = if vit { square_sum_vit(&v) } else { square_sum_window(&v) };
                 assert_eq!(sum as u32, bits(&c["sumSquares"]), "{}", c["name"]);
                 let norm = norm(sum);
                 assert_eq!(norm as u32, bits(&c["norm"]), "{}", c["name"]);
                 assert_eq!(key(&v, norm).to_vec(), codes(&c["kCodes"]), "{}", c["name"]);
-                let q = if vit {
-                    query_vit(&v, norm, scale)
-                } else {
-                    query_window(&v, norm, scale)
-                };
+                let q = if vit { query_vit(&v, norm, scale) } else { query_window(&v, norm, scale) };
                 assert_eq!(q.to_vec(), codes(&c["qCodes"]), "{}", c["name"]);
             }
         }

@@ -62,11 +62,7 @@ mod tests {
     fn encode_matches_the_vectors() {
         let file = load("e4m3_from_f16");
         for s in file["samples"].as_array().unwrap() {
-            assert_eq!(
-                encode(bits(&s["half"]) as u16) as u32,
-                bits(&s["code"]),
-                "{s}"
-            );
+            assert_eq!(encode(bits(&s["half"]) as u16) as u32, bits(&s["code"]), "{s}");
         }
         let table: Vec<u8> = (0..=u16::MAX).map(encode).collect();
         assert_eq!(sha256(&table), file["tableSha256"]);
@@ -76,16 +72,8 @@ mod tests {
     fn decode_matches_the_vectors() {
         let file = load("e4m3_decode");
         for code in 0..=255u8 {
-            assert_eq!(
-                decode(code) as u32,
-                bits(&file["halfBits"][code as usize]),
-                "{code:02x}"
-            );
-            assert_eq!(
-                to_f32(code) as f64,
-                file["values"][code as usize].as_f64().unwrap(),
-                "{code:02x}"
-            );
+            assert_eq!(decode(code) as u32, bits(&file["halfBits"][code as usize]), "{code:02x}");
+            assert_eq!(to_f32(code) as f64, file["values"][code as usize].as_f64().unwrap(), "{code:02x}");
             if code & 0x7f != NAN_MAGNITUDE {
                 assert_eq!(encode(decode(code)), code);
             }

@@ -18,11 +18,7 @@ pub const fn merge(projection: u16, skip: u8, scale: u16) -> u16 {
 
 /// Entry of block 70: `adapter * adapter_scale + (up * input_scale)`; `up` is block 69's code, `adapter` block 0's.
 pub const fn blend(up: u8, input_scale: u16, adapter: u8, adapter_scale: u16) -> u16 {
-    fma(
-        e4m3::decode(adapter),
-        adapter_scale,
-        mul(e4m3::decode(up), input_scale),
-    )
+    fma(e4m3::decode(adapter), adapter_scale, mul(e4m3::decode(up), input_scale))
 }
 
 #[cfg(test)]
@@ -42,30 +38,17 @@ mod tests {
         let half = |case: &Value, key: &str| bits(&case[key]) as u16;
         let code = |case: &Value, key: &str| bits(&case[key]) as u8;
         for c in file["pool"].as_array().unwrap() {
-            check(
-                c,
-                pool(half(c, "a"), half(c, "b"), half(c, "c"), half(c, "d")),
-            );
+            check(c, pool(half(c, "a"), half(c, "b"), half(c, "c"), half(c, "d")));
         }
         for c in file["merge"].as_array().unwrap() {
-            check(
-                c,
-                merge(half(c, "projection"), code(c, "skip"), half(c, "scale")),
-            );
+            check(c, merge(half(c, "projection"), code(c, "skip"), half(c, "scale")));
         }
         for c in file["blend"].as_array().unwrap() {
             let (up, adapter) = (code(c, "up"), code(c, "adapter"));
-            check(
-                c,
-                blend(up, half(c, "inputScale"), adapter, half(c, "adapterScale")),
-            );
+            check(c, blend(up, half(c, "inputScale"), adapter, half(c, "adapterScale")));
         }
         for c in file["mergeDoubleRounding"].as_array().unwrap() {
-            assert_eq!(
-                merge(half(c, "projection"), code(c, "skip"), half(c, "scale")),
-                half(c, "fma"),
-                "{c}"
-            );
+            assert_eq!(merge(half(c, "projection"), code(c, "skip"), half(c, "scale")), half(c, "fma"), "{c}");
         }
     }
 }

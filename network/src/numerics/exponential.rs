@@ -35,17 +35,10 @@ mod tests {
     fn check(name: &str, exp: fn(u16) -> u16) {
         let file = load(name);
         for s in file["samples"].as_array().unwrap() {
-            assert_eq!(
-                exp(bits(&s["score"]) as u16) as u32,
-                bits(&s["weight"]),
-                "{s}"
-            );
+            assert_eq!(exp(bits(&s["score"]) as u16) as u32, bits(&s["weight"]), "{s}");
         }
         assert_eq!(exp(0) as u32, bits(&file["atZero"]));
-        let table: Vec<u16> = (0..=u16::MAX)
-            .filter(|&h| !half::is_nan(h))
-            .map(exp)
-            .collect();
+        let table: Vec<u16> = (0..=u16::MAX).filter(|&h| !half::is_nan(h)).map(exp).collect();
         assert_eq!(table.len() as u64, file["count"].as_u64().unwrap());
         assert_eq!(sha256(&little_endian(&table)), file["tableSha256"]);
     }

@@ -92,16 +92,8 @@ pub const fn from_fixed(u: i32, exponent: i32) -> u16 {
         return sign | INFINITY;
     }
     // Eleven significand bits, or the 2^-24 grid for subnormals. The hidden bit adds one to the exponent field.
-    let (drop, field) = if e >= -14 {
-        (top - 10, (e + 14) as u32)
-    } else {
-        (-24 - exponent, 0)
-    };
-    let q = if drop > 0 {
-        shift_rne(m, drop as u32)
-    } else {
-        m << -drop
-    };
+    let (drop, field) = if e >= -14 { (top - 10, (e + 14) as u32) } else { (-24 - exponent, 0) };
+    let q = if drop > 0 { shift_rne(m, drop as u32) } else { m << -drop };
     sign | ((field << 10) + q) as u16
 }
 
@@ -143,11 +135,7 @@ pub const fn fma(a: u16, b: u16, c: u16) -> u16 {
     if error != 0.0 && bits & 1 == 0 {
         // The exact value lies strictly between `sum` and its neighbour on the error's side, which is odd. `sum` is not
         // zero: a zero f32 sum is exact.
-        bits = if (error > 0.0) == (sum > 0.0) {
-            bits + 1
-        } else {
-            bits - 1
-        };
+        bits = if (error > 0.0) == (sum > 0.0) { bits + 1 } else { bits - 1 };
     }
     from_f32(f32::from_bits(bits))
 }
@@ -166,11 +154,7 @@ mod tests {
         // in for infinity.
         let value = |h: u16| -> u128 {
             let (e, m) = (h >> 10, (h & 1023) as u128);
-            if e == 0 {
-                m << 24
-            } else {
-                (1024 + m) << (23 + e)
-            }
+            if e == 0 { m << 24 } else { (1024 + m) << (23 + e) }
         };
         let (mut lo, mut hi) = (0u16, INFINITY);
         while hi - lo > 1 {
@@ -183,11 +167,7 @@ mod tests {
                 best = (distance, h);
             }
         }
-        if m >= value(INFINITY) {
-            sign | INFINITY
-        } else {
-            sign | best.1
-        }
+        if m >= value(INFINITY) { sign | INFINITY } else { sign | best.1 }
     }
 
     /// A finite half as an integer multiple of 2^-24.
@@ -209,10 +189,7 @@ mod tests {
     #[test]
     fn every_half_survives_f32() {
         for h in 0..=u16::MAX {
-            assert_eq!(
-                to_f32(h).to_bits(),
-                ::half::f16::from_bits(h).to_f32_const().to_bits() & nan_mask(h)
-            );
+            assert_eq!(to_f32(h).to_bits(), ::half::f16::from_bits(h).to_f32_const().to_bits() & nan_mask(h));
             if !is_nan(h) {
                 assert_eq!(from_f32(to_f32(h)), h);
                 assert_eq!(from_f32_truncated(to_f32(h)), h);
@@ -222,11 +199,7 @@ mod tests {
 
     /// The `half` crate sets the quiet bit of a signalling NaN; ignore that bit.
     fn nan_mask(h: u16) -> u32 {
-        if is_nan(h) && h & 0x200 == 0 {
-            !0x40_0000
-        } else {
-            !0
-        }
+        if is_nan(h) && h & 0x200 == 0 { !0x40_0000 } else { !0 }
     }
 
     #[test]
@@ -250,38 +223,19 @@ mod tests {
             let [a, b, c] = [random.half(), random.half(), random.half()];
             let zero = |n: i128, r: u16| if n == 0 { r & 0x7fff } else { r };
             let sum = exact(a) + exact(b);
-            assert_eq!(
-                zero(sum, add(a, b)),
-                from_exact(sum << 24),
-                "{a:04x} + {b:04x}"
-            );
+            assert_eq!(zero(sum, add(a, b)), from_exact(sum << 24), "{a:04x} + {b:04x}");
             let difference = exact(a) - exact(b);
-            assert_eq!(
-                zero(difference, sub(a, b)),
-                from_exact(difference << 24),
-                "{a:04x} - {b:04x}"
-            );
+            assert_eq!(zero(difference, sub(a, b)), from_exact(difference << 24), "{a:04x} - {b:04x}");
             let product = exact(a) * exact(b);
-            assert_eq!(
-                zero(product, mul(a, b)),
-                from_exact(product),
-                "{a:04x} * {b:04x}"
-            );
+            assert_eq!(zero(product, mul(a, b)), from_exact(product), "{a:04x} * {b:04x}");
             let fused = product + (exact(c) << 24);
-            assert_eq!(
-                zero(fused, fma(a, b, c)),
-                from_exact(fused),
-                "{a:04x} * {b:04x} + {c:04x}"
-            );
+            assert_eq!(zero(fused, fma(a, b, c)), from_exact(fused), "{a:04x} * {b:04x} + {c:04x}");
         }
     }
 
     #[test]
     fn fma_rounds_once_where_f32_would_round_twice() {
-        for s in load("cosnorm_window")["fmaDoubleRounding"]
-            .as_array()
-            .unwrap()
-        {
+        for s in load("cosnorm_window")["fmaDoubleRounding"].as_array().unwrap() {
             let (a, c) = (bits(&s["a"]) as u16, bits(&s["c"]) as u16);
             assert_eq!(fma(a, a, c) as u32, bits(&s["fma"]));
         }
@@ -293,16 +247,8 @@ mod tests {
         for _ in 0..1_000_000 {
             let u = (random.next() as i32) >> (random.next() % 31);
             let exponent = (random.next() % 50) as i32 - 45;
-            let exact = if exponent >= -48 {
-                (u as i128) << (exponent + 48)
-            } else {
-                0
-            };
-            assert_eq!(
-                from_fixed(u, exponent),
-                from_exact(exact),
-                "{u} * 2^{exponent}"
-            );
+            let exact = if exponent >= -48 { (u as i128) << (exponent + 48) } else { 0 };
+            assert_eq!(from_fixed(u, exponent), from_exact(exact), "{u} * 2^{exponent}");
         }
     }
 

@@ -30,4 +30,4 @@ pub mod silu;
 pub mod softmax;
 
 #[cfg(test)]
-mod vectors;
+pub(crate) mod vectors;

@@ -20,14 +20,7 @@ pub const fn split_code(code: u8) -> (i32, i32) {
         return (0, 0);
     }
     let (significand, exponent) = if e == 0 { (m, -6) } else { (8 + m, e - 7) };
-    (
-        if code & 0x80 != 0 {
-            -significand
-        } else {
-            significand
-        },
-        exponent,
-    )
+    (if code & 0x80 != 0 { -significand } else { significand }, exponent)
 }
 
 /// A finite half as `(significand, exponent)`: value = significand * 2^(exponent - 10). All subnormals use exponent -14.
@@ -35,14 +28,7 @@ pub const fn split_code(code: u8) -> (i32, i32) {
 pub const fn split_half(h: u16) -> (i32, i32) {
     let (e, m) = ((h >> 10 & 31) as i32, (h & 0x3ff) as i32);
     let (significand, exponent) = if e == 0 { (m, -14) } else { (1024 + m, e - 15) };
-    (
-        if h & half::SIGN != 0 {
-            -significand
-        } else {
-            significand
-        },
-        exponent,
-    )
+    (if h & half::SIGN != 0 { -significand } else { significand }, exponent)
 }
 
 /// `v * 2^n`, truncated toward zero.
@@ -58,13 +44,7 @@ const fn shift_truncated(v: i32, n: i32) -> i32 {
 }
 
 /// Terms of one group: split operands of each product, and the number of fraction bits the two significands carry.
-fn group<const N: usize>(
-    a: [(i32, i32); N],
-    b: [(i32, i32); N],
-    acc: u16,
-    fraction: i32,
-    operand_bits: i32,
-) -> u16 {
+fn group<const N: usize>(a: [(i32, i32); N], b: [(i32, i32); N], acc: u16, fraction: i32, operand_bits: i32) -> u16 {
     if !half::is_finite(acc) {
         return acc;
     }
@@ -113,20 +93,11 @@ pub fn group24(a: &[u16; GROUP24], b: &[u16; GROUP24], acc: u16) -> u16 {
 /// # Panics
 /// If the lengths differ or are not multiples of the partition, or the partition is not one of 16.
 pub fn dot(a: &[u8], w: &[u8], seed: u16, partition: usize) -> u16 {
-    assert!(
-        a.len() == w.len()
-            && partition.is_multiple_of(GROUP13)
-            && a.len().is_multiple_of(partition)
-    );
+    assert!(a.len() == w.len() && partition.is_multiple_of(GROUP13) && a.len().is_multiple_of(partition));
     let mut total = None;
     let mut acc = seed;
     for (a, w) in a.chunks_exact(partition).zip(w.chunks_exact(partition)) {
-        for (a, w) in a
-            .as_chunks::<GROUP13>()
-            .0
-            .iter()
-            .zip(w.as_chunks::<GROUP13>().0)
-        {
+        for (a, w) in a.as_chunks::<GROUP13>().0.iter().zip(w.as_chunks::<GROUP13>().0) {
             acc = group13(a, w, acc);
         }
         total = Some(total.map_or(acc, |t| half::add(t, acc)));
@@ -141,11 +112,7 @@ pub fn dot(a: &[u8], w: &[u8], seed: u16, partition: usize) -> u16 {
 /// If the lengths differ or are not multiples of 8.
 pub fn dot_half(a: &[u16], w: &[u16]) -> u16 {
     assert!(a.len() == w.len() && a.len().is_multiple_of(GROUP24));
-    let pairs = a
-        .as_chunks::<GROUP24>()
-        .0
-        .iter()
-        .zip(w.as_chunks::<GROUP24>().0);
+    let pairs = a.as_chunks::<GROUP24>().0.iter().zip(w.as_chunks::<GROUP24>().0);
     pairs.fold(0, |acc, (a, w)| group24(a, w, acc))
 }
 
@@ -163,24 +130,13 @@ mod tests {
     fn f13_matches_the_vectors() {
         let file = load("f13_step");
         for g in file["groups"].as_array().unwrap() {
-            let (a, b) = (
-                codes(&g["a"]).try_into().unwrap(),
-                codes(&g["b"]).try_into().unwrap(),
-            );
-            assert_eq!(
-                group13(&a, &b, bits(&g["acc"]) as u16) as u32,
-                bits(&g["out"]),
-                "{}",
-                g["name"]
-            );
+            let (a, b) = (codes(&g["a"]).try_into().unwrap(), codes(&g["b"]).try_into().unwrap());
+            assert_eq!(group13(&a, &b, bits(&g["acc"]) as u16) as u32, bits(&g["out"]), "{}", g["name"]);
         }
         for s in file["k32"].as_array().unwrap() {
             let (a, b) = (codes(&s["a"]), codes(&s["b"]));
             let acc = bits(&s["acc"]) as u16;
-            assert_eq!(
-                dot(&a[..16], &b[..16], acc, 16) as u32,
-                bits(&s["afterGroup0"])
-            );
+            assert_eq!(dot(&a[..16], &b[..16], acc, 16) as u32, bits(&s["afterGroup0"]));
             assert_eq!(dot(&a, &b, acc, 32) as u32, bits(&s["out"]));
         }
     }
@@ -204,22 +160,11 @@ mod tests {
     fn f24_matches_the_vectors() {
         let file = load("f24_step");
         for g in file["groups"].as_array().unwrap() {
-            let (a, b) = (
-                halves(&g["a"]).try_into().unwrap(),
-                halves(&g["b"]).try_into().unwrap(),
-            );
-            assert_eq!(
-                group24(&a, &b, bits(&g["acc"]) as u16) as u32,
-                bits(&g["out"]),
-                "{}",
-                g["name"]
-            );
+            let (a, b) = (halves(&g["a"]).try_into().unwrap(), halves(&g["b"]).try_into().unwrap());
+            assert_eq!(group24(&a, &b, bits(&g["acc"]) as u16) as u32, bits(&g["out"]), "{}", g["name"]);
         }
         for c in file["chains"].as_array().unwrap() {
-            assert_eq!(
-                dot_half(&halves(&c["a"]), &halves(&c["b"])) as u32,
-                bits(&c["out"])
-            );
+            assert_eq!(dot_half(&halves(&c["a"]), &halves(&c["b"])) as u32, bits(&c["out"]));
         }
     }
 
@@ -230,10 +175,7 @@ mod tests {
                 Some(h) => bits(h) as u16,
                 None => e4m3::decode(bits(&c["e4m3"]) as u8),
             };
-            assert_eq!(
-                seed(skip, bits(&c["scale"]) as u16) as u32,
-                bits(&c["seed"])
-            );
+            assert_eq!(seed(skip, bits(&c["scale"]) as u16) as u32, bits(&c["seed"]));
         }
     }
 

@@ -29,9 +29,7 @@ mod tests {
             assert_eq!(reciprocal(x) as u32, bits(&s["rcp"]), "{s}");
             assert_eq!(reciprocal_sqrt(x) as u32, bits(&s["rsqrt"]), "{s}");
         }
-        let table: Vec<u16> = (0..half::INFINITY)
-            .flat_map(|x| [reciprocal_sqrt(x), reciprocal(x)])
-            .collect();
+        let table: Vec<u16> = (0..half::INFINITY).flat_map(|x| [reciprocal_sqrt(x), reciprocal(x)]).collect();
         assert_eq!(sha256(&little_endian(&table)), file["tableSha256"]);
     }
 

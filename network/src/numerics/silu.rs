@@ -15,11 +15,7 @@ const FOUR: u16 = 0x4400;
 /// x <= -4 the polynomial is +0 and the result -0; +inf stays, -inf gives NaN.
 pub const fn silu(x: u16) -> u16 {
     let magnitude = x & 0x7fff;
-    let clamped = if half::is_nan(x) || magnitude < FOUR {
-        magnitude
-    } else {
-        FOUR
-    };
+    let clamped = if half::is_nan(x) || magnitude < FOUR { magnitude } else { FOUR };
     let b = x & half::SIGN | clamped;
     let i = half::fma(A, clamped, B);
     let p = half::fma(b, i, C);

@@ -26,11 +26,7 @@ pub fn window_weights(scores: &[u16; 64]) -> [u8; 64] {
 /// the number of padding keys (at most 63), whose weight at score zero is taken off again.
 pub fn vit_denominator(block_sums: impl IntoIterator<Item = u16>, padding: usize) -> u16 {
     let total = block_sums.into_iter().fold(0, add);
-    if padding == 0 {
-        total
-    } else {
-        sub(total, from_f32(to_f32(exp_vit(0)) * padding as f32))
-    }
+    if padding == 0 { total } else { sub(total, from_f32(to_f32(exp_vit(0)) * padding as f32)) }
 }
 
 /// Attention weight of one ViT key, **not** normalised, as a code.
@@ -50,18 +46,8 @@ mod tests {
             let e = scores.map(exp_window);
             assert_eq!(e.to_vec(), halves(&c["exp"]), "{}", c["name"]);
             assert_eq!(sum64(&e) as u32, bits(&c["total"]), "{}", c["name"]);
-            assert_eq!(
-                root::reciprocal(sum64(&e)) as u32,
-                bits(&c["reciprocal"]),
-                "{}",
-                c["name"]
-            );
-            assert_eq!(
-                window_weights(&scores).to_vec(),
-                codes(&c["weightCodes"]),
-                "{}",
-                c["name"]
-            );
+            assert_eq!(root::reciprocal(sum64(&e)) as u32, bits(&c["reciprocal"]), "{}", c["name"]);
+            assert_eq!(window_weights(&scores).to_vec(), codes(&c["weightCodes"]), "{}", c["name"]);
         }
     }
 
@@ -73,18 +59,10 @@ mod tests {
             let sums: Vec<u16> = e.as_chunks().0.iter().map(sum64).collect();
             assert_eq!(sums, halves(&c["blockSums"]), "{}", c["name"]);
             let number = |key: &str| c[key].as_u64().unwrap() as usize;
-            assert_eq!(
-                vit_denominator(sums.iter().copied(), 0) as u32,
-                bits(&c["totalBeforeCorrection"])
-            );
+            assert_eq!(vit_denominator(sums.iter().copied(), 0) as u32, bits(&c["totalBeforeCorrection"]));
             let total = vit_denominator(sums, number("padded") - number("tokens"));
             assert_eq!(total as u32, bits(&c["total"]), "{}", c["name"]);
-            assert_eq!(
-                root::reciprocal(total) as u32,
-                bits(&c["reciprocal"]),
-                "{}",
-                c["name"]
-            );
+            assert_eq!(root::reciprocal(total) as u32, bits(&c["reciprocal"]), "{}", c["name"]);
             let weights: Vec<u8> = scores.iter().map(|&s| vit_weight(s)).collect();
             assert_eq!(weights, codes(&c["weightCodes"]), "{}", c["name"]);
         }

@@ -12,9 +12,7 @@ pub(crate) fn load(name: &str) -> Value {
 
 /// A number written as hexadecimal bits, with or without `0x`.
 pub(crate) fn bits(v: &Value) -> u32 {
-    let text = v
-        .as_str()
-        .unwrap_or_else(|| panic!("{v} is not a hexadecimal string"));
+    let text = v.as_str().unwrap_or_else(|| panic!("{v} is not a hexadecimal string"));
     u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
 }
 
@@ -22,12 +20,7 @@ pub(crate) fn bits(v: &Value) -> u32 {
 pub(crate) fn halves(v: &Value) -> Vec<u16> {
     match v {
         Value::Array(a) => a.iter().map(|h| bits(h) as u16).collect(),
-        _ => v
-            .as_str()
-            .unwrap()
-            .split(' ')
-            .map(|h| u16::from_str_radix(h, 16).unwrap())
-            .collect(),
+        _ => v.as_str().unwrap().split(' ').map(|h| u16::from_str_radix(h, 16).unwrap()).collect(),
     }
 }
 
@@ -37,20 +30,14 @@ pub(crate) fn codes(v: &Value) -> Vec<u8> {
         Value::Array(a) => a.iter().map(|c| bits(c) as u8).collect(),
         _ => {
             let digits = v.as_str().unwrap();
-            (0..digits.len())
-                .step_by(2)
-                .map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap())
-                .collect()
+            (0..digits.len()).step_by(2).map(|i| u8::from_str_radix(&digits[i..i + 2], 16).unwrap()).collect()
         }
     }
 }
 
 /// Lower-case SHA-256 of bytes.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect()
+    Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// Little-endian bytes of halves.

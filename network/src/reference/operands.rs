@@ -1,0 +1,68 @@
+//! E4M3 operands prepared for the vector step: values as f32 and operand exponents, in groups of 16 along K.
+
+use super::lanes;
+use super::step::{self, Exponents, Lanes, WIDTH};
+use crate::numerics::multiply::GROUP13;
+
+/// Rows of the left operand. Entry `g * count + r` holds group g of row r, so that one group of all rows is contiguous.
+pub struct Rows {
+    values: Vec<[f32; GROUP13]>,
+    exponents: Vec<[i8; GROUP13]>,
+    count: usize,
+}
+
+impl Rows {
+    /// Space for `count` rows of `groups` groups.
+    pub fn new(count: usize, groups: usize) -> Self {
+        Self {
+            values: vec![[0.0; GROUP13]; count * groups],
+            exponents: vec![[lanes::ZERO_EXPONENT; GROUP13]; count * groups],
+            count,
+        }
+    }
+
+    /// Fills row `r` from codes along K.
+    #[inline(always)]
+    pub fn load(&mut self, r: usize, codes: &[u8]) {
+        for (g, codes) in codes.as_chunks::<GROUP13>().0.iter().enumerate() {
+            let at = g * self.count + r;
+            self.values[at] = codes.map(lanes::from_code);
+            self.exponents[at] = codes.map(lanes::code_exponent);
+        }
+    }
+}
+
+/// [`WIDTH`] columns of the right operand, 16 rows of K per entry.
+pub struct Columns {
+    values: Vec<[Lanes; GROUP13]>,
+    exponents: Vec<[Exponents; GROUP13]>,
+}
+
+impl Columns {
+    /// Space for `groups` groups along K.
+    pub fn new(groups: usize) -> Self {
+        Self {
+            values: vec![[[0.0; WIDTH]; GROUP13]; groups],
+            exponents: vec![[[lanes::ZERO_EXPONENT; WIDTH]; GROUP13]; groups],
+        }
+    }
+
+    /// Fills row `k` from one code per column.
+    #[inline(always)]
+    pub fn load(&mut self, k: usize, codes: &[u8; WIDTH]) {
+        self.values[k / GROUP13][k % GROUP13] = codes.map(lanes::from_code);
+        self.exponents[k / GROUP13][k % GROUP13] = codes.map(lanes::code_exponent);
+    }
+}
+
+/// Continues the chains of `acc.len()` rows by the given groups of K, in order (`multiply::dot` without partitions).
+#[inline(always)]
+pub fn chain(rows: &Rows, columns: &Columns, groups: std::ops::Range<usize>, acc: &mut [Lanes]) {
+    for g in groups {
+        // All rows of a group before the next group: its weights stay in the first-level cache.
+        for (r, acc) in acc.iter_mut().enumerate() {
+            let at = g * rows.count + r;
+            step::group13(&rows.values[at], &rows.exponents[at], &columns.values[g], &columns.exponents[g], acc);
+        }
+    }
+}
