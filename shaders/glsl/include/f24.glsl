@@ -1,0 +1,26 @@
+// The F24 step: eight half products into a half accumulator (numerics section 4). Operands and accumulator are held
+// halves; products are exact in f32.
+#ifndef F24_GLSL
+#define F24_GLSL
+
+#include "numerics.glsl"
+
+// Exponent of a held half for the maximum: zeros never win, subnormals count as -14.
+int f24_exponent(float h) {
+    uint a = floatBitsToUint(h) & 0x7fffffffu;
+    return a == 0u ? -1000 : max(int(a >> 23) - 127, -14);
+}
+
+float group24(float a[8], float b[8], float acc) {
+    int power = f24_exponent(acc);
+    for (int i = 0; i < 8; i++) power = max(power, f24_exponent(a[i]) + f24_exponent(b[i]));
+    // Without any operand that counts every term is zero; -28 is the least exponent sum.
+    power = max(power, -28);
+    float scale = uintBitsToFloat(uint(127 + 24 - power) << 23);
+    int sum = int(acc * scale);
+    for (int i = 0; i < 8; i++) sum += int(a[i] * b[i] * scale);
+    float r = half_from_fixed(sum, power - 24);
+    return (floatBitsToUint(acc) & INF32) == INF32 ? acc : r;
+}
+
+#endif
