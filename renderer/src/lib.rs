@@ -1,1 +1,29 @@
-//! Placeholder.
+//! Scenes to HDR frames with depth, motion and object ids.
+
+mod camera;
+mod error;
+mod fly;
+mod gbuffer;
+mod gpu_data;
+mod jitter;
+mod motion_check;
+mod pass;
+mod path;
+mod picture;
+pub mod scene;
+mod transform;
+mod view;
+
+pub use camera::{Axes, Camera, MAX_PITCH};
+pub use error::{Error, Result};
+pub use fly::{FlyInput, FlySettings, fly};
+pub use gbuffer::GBuffer;
+pub use gpu_data::{MAX_INSTANCES, MAX_LAMPS, MAX_MATERIALS, MAX_PRIMITIVES};
+pub use jitter::{JITTER_FRAMES, halton_jitter, radical_inverse};
+pub use motion_check::{Compared, MotionCheck, check_motion};
+pub use pass::Renderer;
+pub use path::{CameraKey, CameraPath};
+pub use picture::Picture;
+pub use scene::Scene;
+pub use transform::Rigid;
+pub use view::{Effects, View};

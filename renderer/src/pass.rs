@@ -1,0 +1,107 @@
+//! The pass that renders a scene.
+
+use crate::error::{Error, Result};
+use crate::gbuffer::GBuffer;
+use crate::gpu_data;
+use crate::scene::Scene;
+use crate::view::View;
+use gpu::{CommandBuffer, ComputePipeline, Device};
+use std::sync::Arc;
+
+/// Samples of all pixels together that one dispatch takes, so that none runs for long.
+const DISPATCH_SAMPLES: u64 = 1 << 22;
+/// The same on a device that is a CPU.
+const DISPATCH_SAMPLES_CPU: u64 = 1 << 18;
+
+/// Renders scenes. Lives as long as its device.
+pub struct Renderer {
+    single: ComputePipeline,
+    accumulate: ComputePipeline,
+    dispatch_samples: u64,
+}
+
+fn pipeline(device: &Arc<Device>, name: &'static str) -> Result<ComputePipeline> {
+    let shader = shaders::shader(name).ok_or(Error::Shader { name })?;
+    Ok(ComputePipeline::new(device, shader, &[], name)?)
+}
+
+impl Renderer {
+    /// Prepares the pipelines.
+    ///
+    /// # Errors
+    /// A device error.
+    pub fn new(device: &Arc<Device>) -> Result<Self> {
+        let is_cpu = device.caps().is_cpu;
+        Ok(Self {
+            single: pipeline(device, "scene/trace.single")?,
+            accumulate: pipeline(device, "scene/trace.accumulate")?,
+            dispatch_samples: if is_cpu { DISPATCH_SAMPLES_CPU } else { DISPATCH_SAMPLES },
+        })
+    }
+
+    /// Number of parts a frame falls into: dispatches that may go into submissions of their
+    /// own, so that a frame of many samples never keeps the device busy for long.
+    #[must_use]
+    pub fn parts(&self, target: &GBuffer, view: &View) -> u32 {
+        view.samples.max(1).div_ceil(self.samples_per_part(target))
+    }
+
+    fn samples_per_part(&self, target: &GBuffer) -> u32 {
+        let pixels = u64::from(target.width()) * u64::from(target.height());
+        (self.dispatch_samples / pixels).clamp(1, 64) as u32
+    }
+
+    /// Records the whole frame. Work recorded or submitted before may still read the former
+    /// frame; dispatches recorded after see this one.
+    ///
+    /// # Errors
+    /// When the scene is too large or broken, or a device error.
+    pub fn record(&self, commands: &mut CommandBuffer, target: &GBuffer, scene: &Scene, view: &View) -> Result<()> {
+        (0..self.parts(target, view)).try_for_each(|part| self.record_part(commands, target, scene, view, part))
+    }
+
+    /// Records one of [`Renderer::parts`]; all of them in order make the frame. Parts past the
+    /// last record nothing.
+    ///
+    /// # Errors
+    /// When the scene is too large or broken, or a device error.
+    pub fn record_part(
+        &self,
+        commands: &mut CommandBuffer,
+        target: &GBuffer,
+        scene: &Scene,
+        view: &View,
+        part: u32,
+    ) -> Result<()> {
+        let samples = view.samples.max(1);
+        let per_part = self.samples_per_part(target);
+        let first = part.saturating_mul(per_part);
+        if first >= samples {
+            return Ok(());
+        }
+        let tables = gpu_data::pack(scene, view, target.width(), target.height())?;
+        commands.label_begin("scene");
+        // The tables travel in the command stream, so frames in flight each have their own.
+        commands.compute_to_transfer_barrier();
+        commands.update_buffer(target.tables(), 0, &tables);
+        commands.transfer_to_compute_barrier();
+        let groups = |pipeline: &ComputePipeline| {
+            let [x, y, _] = pipeline.workgroup_size();
+            [target.width().div_ceil(x), target.height().div_ceil(y), 1]
+        };
+        let recorded = if samples == 1 {
+            target.with_single(&self.single, |set| {
+                commands.dispatch(&self.single, set, &[], groups(&self.single));
+            })
+        } else {
+            let push = [first, per_part.min(samples - first), samples];
+            target.with_accumulate(&self.accumulate, |set| {
+                let push = bytemuck::cast_slice(&push);
+                commands.dispatch(&self.accumulate, set, push, groups(&self.accumulate));
+            })
+        };
+        commands.compute_barrier();
+        commands.label_end();
+        recorded
+    }
+}

@@ -1,0 +1,123 @@
+//! Scenes as data: rigid objects of analytic shapes, their animation, materials and lights.
+
+mod animation;
+mod builtin;
+mod material;
+mod shape;
+
+pub use animation::{Animation, Joint};
+pub use material::{Material, Pattern};
+pub use shape::{Primitive, Shape, Sphere};
+
+use crate::path::CameraPath;
+use crate::transform::Rigid;
+use glam::Vec3;
+
+/// A rigid object: shapes that move together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// What it is, for people.
+    pub name: &'static str,
+    /// Where it is at each instant.
+    pub animation: Animation,
+    /// Its shapes, in its own space.
+    pub primitives: Vec<Primitive>,
+}
+
+impl Instance {
+    /// A sphere in the object's own space around all its shapes; `None` when one is endless.
+    #[must_use]
+    pub fn bound(&self) -> Option<Sphere> {
+        let mut bounds = Vec::with_capacity(self.primitives.len());
+        for primitive in &self.primitives {
+            bounds.push(primitive.shape.bound()?);
+        }
+        Some(Sphere::around(&bounds))
+    }
+}
+
+/// A glowing sphere that lights its surroundings, fixed to an instance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lamp {
+    /// Index of the instance it belongs to.
+    pub instance: usize,
+    /// Centre in that instance's space.
+    pub centre: Vec3,
+    /// Radius, metres.
+    pub radius: f32,
+    /// Radiance of its surface, linear RGB.
+    pub radiance: Vec3,
+}
+
+/// The sun: a small disc, infinitely far away.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sun {
+    /// Unit vector towards it.
+    pub direction: Vec3,
+    /// Angular radius of the disc, radians; wide discs give soft shadows.
+    pub angular_radius: f32,
+    /// Radiance that a white surface facing it reflects, linear RGB.
+    pub radiance: Vec3,
+}
+
+/// A smooth sky.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sky {
+    /// Radiance straight up, linear RGB.
+    pub zenith: Vec3,
+    /// Radiance at the horizon.
+    pub horizon: Vec3,
+    /// Light from below, off the ground.
+    pub bounce: Vec3,
+    /// Haze: 1 / metres.
+    pub haze: f32,
+    /// How far ambient-occlusion rays reach, metres.
+    pub occlusion_distance: f32,
+}
+
+/// A scene: everything but the instant and the camera.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scene {
+    /// Name, for people and for `--scene`.
+    pub name: &'static str,
+    /// The objects. Object ids in the frame are indices into this plus 1.
+    pub instances: Vec<Instance>,
+    /// Materials the primitives refer to.
+    pub materials: Vec<Material>,
+    /// Lamps besides the sun.
+    pub lamps: Vec<Lamp>,
+    /// The sun.
+    pub sun: Sun,
+    /// Sky and haze.
+    pub sky: Sky,
+    /// The scripted camera.
+    pub path: CameraPath,
+    /// Seed of all noise in the picture.
+    pub seed: u32,
+}
+
+impl Scene {
+    /// The scene that comes with the program.
+    #[must_use]
+    pub fn builtin() -> Self {
+        builtin::scene()
+    }
+
+    /// The same scene with other noise.
+    #[must_use]
+    pub fn with_seed(self, seed: u32) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// World transforms of all instances at `time` seconds.
+    #[must_use]
+    pub fn poses(&self, time: f64) -> Vec<Rigid> {
+        self.instances.iter().map(|i| i.animation.at(time)).collect()
+    }
+
+    /// Shapes of all instances together.
+    #[must_use]
+    pub fn primitive_count(&self) -> usize {
+        self.instances.iter().map(|i| i.primitives.len()).sum()
+    }
+}

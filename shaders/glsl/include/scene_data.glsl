@@ -1,0 +1,74 @@
+// What the host gives the scene passes. Mirrors renderer::gpu_data.
+#ifndef SCENE_DATA_GLSL
+#define SCENE_DATA_GLSL
+
+const uint MAX_LAMPS = 4;
+
+const uint EFFECT_SHADOWS = 1u;
+const uint EFFECT_AO = 2u;
+const uint EFFECT_REFLECTIONS = 4u;
+
+// The camera's axes. right.w and up.w: half extents of the image plane at distance 1.
+struct Camera {
+    vec4 right;
+    vec4 up;
+    vec4 forward;
+    vec4 position;
+};
+
+// A glowing sphere that lights the scene.
+struct Lamp {
+    vec4 position_radius;
+    vec4 radiance;
+};
+
+struct FrameData {
+    Camera camera;
+    Camera previous;
+    vec4 sun_direction;    // towards the sun; w: tangent of the angular radius of its disc
+    vec4 sun_radiance;     // what a white surface facing the sun reflects
+    vec4 sky_zenith;
+    vec4 sky_horizon;
+    vec4 ground_bounce;    // light that comes from below
+    vec4 ranges;           // ao radius (m), haze density (1/m), farthest hit (m), 0
+    Lamp lamps[MAX_LAMPS];
+    uvec4 counts;          // instances, lamps, effects, noise seed of the frame
+    uvec4 image;           // width, height, scene seed, 0
+    vec4 jitter;           // of the single sample, in pixels
+};
+
+// A rigid object: rows of [R | t], world from local, now and one frame ago.
+struct Instance {
+    vec4 now[3];
+    vec4 before[3];
+    vec4 bound;            // world centre and radius of a sphere around it
+    uvec4 range;           // first primitive, number of primitives
+};
+
+const uint SHAPE_GROUND = 0u;
+const uint SHAPE_BOX = 1u;
+const uint SHAPE_SPHERE = 2u;
+const uint SHAPE_CAPSULE = 3u;
+const uint SHAPE_CYLINDER = 4u;
+const uint SHAPE_BAND = 5u;
+const uint SHAPE_LATTICE = 6u;
+
+struct Primitive {
+    vec4 a;                // centre or first end; w: radius
+    vec4 b;                // half extents, second end or axis; w: half width or pitch
+    uvec4 meta;            // shape, material, bits of the wire width
+};
+
+struct Material {
+    vec4 base;             // rgb; w: pattern scale, metres
+    vec4 second;           // rgb; w: line width or contrast of the pattern
+    vec4 emission;         // rgb radiance; w: metallic
+    vec4 gloss;            // roughness, reflectance at normal incidence, pattern, 0
+};
+
+layout(binding = 0, std430) readonly buffer FrameBlock { FrameData frame; };
+layout(binding = 1, std430) readonly buffer InstanceBlock { Instance instances[]; };
+layout(binding = 2, std430) readonly buffer PrimitiveBlock { Primitive primitives[]; };
+layout(binding = 3, std430) readonly buffer MaterialBlock { Material materials[]; };
+
+#endif
