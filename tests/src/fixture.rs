@@ -42,3 +42,16 @@ pub fn description(name: &str) -> Value {
     let text = fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
 }
+
+/// The `--model` argument that gives the weights a fixture was made with.
+///
+/// # Panics
+/// When the fixture's description lacks it.
+pub fn model(name: &str) -> String {
+    let model = &description(name)["model"];
+    let preset = model["preset"].as_str().expect("a fixture names its model");
+    match (preset, &model["seed"]) {
+        ("starter" | "identity", _) => preset.to_owned(),
+        (_, seed) => format!("{preset}:{seed}"),
+    }
+}
