@@ -7,13 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use super::error::ModelError;
 
 /// Largest manifest that is read, in bytes.
-pub(super) const MAX_MANIFEST: u64 = 16 << 20;
+pub(crate) const MAX_MANIFEST: u64 = 16 << 20;
 
 /// `base` joined with a relative path from a manifest, or what is wrong with that path.
 ///
 /// Only plain components are accepted, so the result is lexically inside `base`. Symbolic links are followed: they
 /// are the user's own.
-pub(super) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static str> {
+pub(crate) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static str> {
     if relative.is_empty() {
         return Err("its file name is empty");
     }
@@ -35,7 +35,7 @@ pub(super) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static st
 }
 
 /// Length of a regular file.
-pub(super) fn file_length(path: &Path) -> io::Result<u64> {
+pub(crate) fn file_length(path: &Path) -> io::Result<u64> {
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() {
         return Err(io::Error::other("not a regular file"));
@@ -44,7 +44,7 @@ pub(super) fn file_length(path: &Path) -> io::Result<u64> {
 }
 
 /// The bytes of a regular file of `length` bytes; stops early when it is longer. The caller has bounded `length`.
-pub(super) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
     let capacity = usize::try_from(length).map_err(|_| io::Error::other("longer than memory"))?;
     let mut bytes = Vec::with_capacity(capacity);
     File::open(path)?.take(length.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -55,7 +55,7 @@ pub(super) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
 }
 
 /// The bytes of `manifest.json` in a directory, with the manifest's path.
-pub(super) fn read_manifest(dir: &Path) -> Result<(Vec<u8>, PathBuf), ModelError> {
+pub(crate) fn read_manifest(dir: &Path) -> Result<(Vec<u8>, PathBuf), ModelError> {
     let path = dir.join("manifest.json");
     let fail = |source| ModelError::ReadManifest { path: path.clone(), source };
     let length = file_length(&path).map_err(fail)?;

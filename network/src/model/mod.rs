@@ -10,13 +10,13 @@
 mod access;
 pub mod container;
 mod error;
-mod files;
+pub(crate) mod files;
 mod info;
 pub mod layout;
 mod load;
 mod manifest;
 pub mod packing;
-mod records;
+pub(crate) mod records;
 mod source;
 pub mod starter;
 pub mod synth;
