@@ -1,0 +1,83 @@
+//! Renders one frame of the built-in scene to PNG files and prints what it costs.
+//!
+//!     cargo run --release -p renderer --example picture -- OUT [FRAME] [WIDTH] [HEIGHT] [SAMPLES]
+//!
+//! Writes OUT/noisy.png (one sample), OUT/reference.png and OUT/motion.png.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use common::{codes, psnr};
+use gpu::{Device, DeviceSelector, Instance, InstanceDesc, Timestamps};
+use renderer::{GBuffer, Picture, Renderer, Scene, View};
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+fn save(path: &Path, picture: &Picture, rgb: &[f32]) -> Result<(), Box<dyn Error>> {
+    let bytes = rgb.iter().map(|v| (v * 255.0 + 0.5) as u8).collect();
+    let (w, h) = (picture.width as u32, picture.height as u32);
+    let image = image::RgbImage::from_raw(w, h, bytes).ok_or("size of the picture")?;
+    Ok(image.save(path)?)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let out = PathBuf::from(arguments.next().ok_or("give a folder to write to")?);
+    let mut number = |default: u32| -> Result<u32, Box<dyn Error>> {
+        Ok(arguments.next().map_or(Ok(default), |a| a.parse())?)
+    };
+    let (frame, width, height, samples) = (number(40)?, number(960)?, number(540)?, number(64)?);
+    std::fs::create_dir_all(&out)?;
+
+    let instance = Instance::new(&InstanceDesc::default())?;
+    let device = Device::open(&instance, &DeviceSelector::Auto)?;
+    let start = Instant::now();
+    let renderer = Renderer::new(&device)?;
+    println!("{}: pipelines in {:.2?}", device.caps().name, start.elapsed());
+    let target = GBuffer::new(&device, width, height)?;
+    let scene = Scene::builtin();
+    let view = View::scripted(&scene, frame, 30.0);
+
+    let single = render(&device, &renderer, &target, &scene, &view, 5)?;
+    let reference = render(&device, &renderer, &target, &scene, &view.with_samples(samples), 1)?;
+    let (a, b) = (codes(&single), codes(&reference));
+    println!("one sample against {samples}: {:.2} dB", psnr(&a, &b));
+    save(&out.join("noisy.png"), &single, &a)?;
+    save(&out.join("reference.png"), &reference, &b)?;
+    let colours: Vec<f32> = single
+        .motion
+        .iter()
+        .flat_map(|m| {
+            let [x, y] = m.map(|m| (0.5 + 20.0 * m.to_f32()).clamp(0.0, 1.0));
+            [x, y, 0.5]
+        })
+        .collect();
+    save(&out.join("motion.png"), &single, &colours)
+}
+
+fn render(
+    device: &Arc<Device>,
+    renderer: &Renderer,
+    target: &GBuffer,
+    scene: &Scene,
+    view: &View,
+    repeat: u32,
+) -> Result<Picture, Box<dyn Error>> {
+    for _ in 0..repeat {
+        let time = Timestamps::new(device, "frame", 2)?;
+        let mut recorded = Ok(());
+        let start = Instant::now();
+        device.run_once("frame", |commands| {
+            commands.reset_timestamps(&time);
+            commands.write_timestamp(&time, 0);
+            recorded = renderer.record(commands, target, scene, view);
+            commands.write_timestamp(&time, 1);
+        })?;
+        recorded?;
+        let gpu = time.read()?.and_then(|t| t.get(1).copied()).unwrap_or(f64::NAN);
+        println!("{} samples: {:.2?} in all, {gpu:.3} ms on the device", view.samples, start.elapsed());
+    }
+    Ok(target.read()?)
+}
