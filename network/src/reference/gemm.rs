@@ -188,13 +188,21 @@ dispatch! {
                 acc.fill([0.0; WIDTH]);
             }
             if item.gemm.out_half.is_some() {
-                part.halves.extend(total.iter().map(|row| row.map(lanes::to_half)));
+                for row in &total {
+                    let mut halves = [0; WIDTH];
+                    lanes::map(row, &mut halves, lanes::to_half);
+                    part.halves.push(halves);
+                }
             }
             if item.gemm.out_code.is_some() {
-                let silu = item.gemm.silu;
-                part.codes.extend(total.iter().map(|row| {
-                    if silu { row.map(|x| lanes::to_code(lanes::silu(x))) } else { row.map(lanes::to_code) }
-                }));
+                for row in &mut total {
+                    if item.gemm.silu {
+                        lanes::apply(row, lanes::silu);
+                    }
+                    let mut codes = [0; WIDTH];
+                    lanes::map(row, &mut codes, lanes::to_code);
+                    part.codes.push(codes);
+                }
             }
         }
         part

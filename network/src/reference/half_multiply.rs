@@ -39,6 +39,7 @@ pub fn run(input: &[u16], matrix: &[u16], k: usize, n: usize) -> Vec<u16> {
 }
 
 /// `multiply::split_half` with a defined exponent for zeros.
+#[inline(always)]
 fn split(h: u16) -> (i32, i32) {
     match split_half(h) {
         (0, _) => (0, ZERO_EXPONENT),
@@ -51,7 +52,9 @@ dispatch! {
         for (input, out) in input.chunks_exact(k).zip(out.chunks_exact_mut(n)) {
             let mut acc = [0.0; WIDTH];
             for (a, b) in input.as_chunks::<GROUP24>().0.iter().zip(groups) {
-                group24(&a.map(split), b, &mut acc);
+                let mut operands = [(0, 0); GROUP24];
+                lanes::map(a, &mut operands, split);
+                group24(&operands, b, &mut acc);
             }
             for (out, acc) in out.iter_mut().zip(acc) {
                 *out = lanes::to_half(acc);

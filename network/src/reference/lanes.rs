@@ -4,6 +4,22 @@
 //! is a branch-free form of the one named in its comment and is tested against it bit for bit; the definition stays in
 //! [`crate::numerics`].
 
+/// `to[i] = f(from[i])`; a plain loop, which vectorizes where the array's own `map` does not.
+#[inline(always)]
+pub fn map<A: Copy, B, const N: usize>(from: &[A; N], to: &mut [B; N], f: impl Fn(A) -> B) {
+    for i in 0..N {
+        to[i] = f(from[i]);
+    }
+}
+
+/// `to[i] = f(to[i])`.
+#[inline(always)]
+pub fn apply<A: Copy, const N: usize>(to: &mut [A; N], f: impl Fn(A) -> A) {
+    for x in to {
+        *x = f(*x);
+    }
+}
+
 /// f32 bits of infinity.
 const INFINITY: u32 = 0x7f80_0000;
 /// f32 bits of the canonical NaN.

@@ -26,7 +26,8 @@ dispatch! {
     fn heads(qkv: &[u16], scales: &[u16], first: usize, vit: bool, out: &mut [u8]) {
         let (qkv, out) = (qkv.as_chunks::<HEAD_COLUMNS>().0, out.as_chunks_mut::<HEAD_COLUMNS>().0);
         for (i, (qkv, out)) in qkv.iter().zip(out).enumerate() {
-            let v: [f32; HEAD_COLUMNS] = qkv.map(lanes::from_half);
+            let mut v = [0.0; HEAD_COLUMNS];
+            lanes::map(qkv, &mut v, lanes::from_half);
             let scale = lanes::from_half(scales[(first + i) % scales.len()]);
             let q_norm = norm(&v, 0, vit);
             let k_norm = norm(&v, HEAD, vit);
@@ -51,9 +52,13 @@ fn norm(v: &[f32; HEAD_COLUMNS], start: usize, vit: bool) -> f32 {
         *r = if vit { lanes::round(low * low + high) } else { lanes::fma(low, low, high) };
     }
     // `cosine::tree16`
-    let r8: [f32; 8] = std::array::from_fn(|c| lanes::add(r[c], r[c + 8]));
-    let r4: [f32; 4] = std::array::from_fn(|c| lanes::add(r8[c], r8[c + 4]));
-    lanes::reciprocal_sqrt(lanes::add(lanes::add(r4[0], r4[2]), lanes::add(r4[1], r4[3])))
+    for c in 0..8 {
+        r[c] = lanes::add(r[c], r[c + 8]);
+    }
+    for c in 0..4 {
+        r[c] = lanes::add(r[c], r[c + 4]);
+    }
+    lanes::reciprocal_sqrt(lanes::add(lanes::add(r[0], r[2]), lanes::add(r[1], r[3])))
 }
 
 #[cfg(test)]

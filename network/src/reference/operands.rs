@@ -26,8 +26,8 @@ impl Rows {
     pub fn load(&mut self, r: usize, codes: &[u8]) {
         for (g, codes) in codes.as_chunks::<GROUP13>().0.iter().enumerate() {
             let at = g * self.count + r;
-            self.values[at] = codes.map(lanes::from_code);
-            self.exponents[at] = codes.map(lanes::code_exponent);
+            lanes::map(codes, &mut self.values[at], lanes::from_code);
+            lanes::map(codes, &mut self.exponents[at], lanes::code_exponent);
         }
     }
 }
@@ -50,8 +50,8 @@ impl Columns {
     /// Fills row `k` from one code per column.
     #[inline(always)]
     pub fn load(&mut self, k: usize, codes: &[u8; WIDTH]) {
-        self.values[k / GROUP13][k % GROUP13] = codes.map(lanes::from_code);
-        self.exponents[k / GROUP13][k % GROUP13] = codes.map(lanes::code_exponent);
+        lanes::map(codes, &mut self.values[k / GROUP13][k % GROUP13], lanes::from_code);
+        lanes::map(codes, &mut self.exponents[k / GROUP13][k % GROUP13], lanes::code_exponent);
     }
 }
 

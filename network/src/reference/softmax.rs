@@ -3,9 +3,14 @@
 use super::lanes;
 use super::step::{Lanes, WIDTH};
 
+/// `half::add` of [`WIDTH`] pairs.
 #[inline(always)]
-fn add(a: &Lanes, b: &Lanes) -> Lanes {
-    std::array::from_fn(|q| lanes::add(a[q], b[q]))
+pub fn add(a: &Lanes, b: &Lanes) -> Lanes {
+    let mut sum = *a;
+    for q in 0..WIDTH {
+        sum[q] = lanes::add(a[q], b[q]);
+    }
+    sum
 }
 
 /// `softmax::sum64` of [`WIDTH`] queries; `e[key][query]`.

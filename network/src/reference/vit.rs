@@ -63,9 +63,15 @@ dispatch! {
     fn attend(head: &Head<'_>, first: usize) -> [HeadRow; WIDTH] {
         let padded = head.tokens.next_multiple_of(BLOCK);
         let mut queries = Columns::new(HEAD / GROUP13);
-        let rows: [HeadRow; WIDTH] = std::array::from_fn(|q| head.row(first + q, 0));
-        for c in 0..HEAD {
-            queries.load(c, &rows.map(|row| row[c]));
+        let mut columns = [[0; WIDTH]; HEAD];
+        for q in 0..WIDTH {
+            let row = head.row(first + q, 0);
+            for c in 0..HEAD {
+                columns[c][q] = row[c];
+            }
+        }
+        for (c, column) in columns.iter().enumerate() {
+            queries.load(c, column);
         }
         let mut keys = Rows::new(BLOCK, HEAD / GROUP13);
         let mut values = Rows::new(HEAD, BLOCK / GROUP13);
@@ -87,20 +93,27 @@ dispatch! {
             let mut scores = [[0.0; WIDTH]; BLOCK];
             chain(&keys, &queries, 0..HEAD / GROUP13, &mut scores);
             for (t, row) in scores.iter_mut().enumerate() {
-                *row = row.map(lanes::exp_vit);
-                weights.load(t, &row.map(lanes::to_code));
+                lanes::apply(row, lanes::exp_vit);
+                let mut codes = [0; WIDTH];
+                lanes::map(row, &mut codes, lanes::to_code);
+                weights.load(t, &codes);
             }
-            let sum = softmax::sum64(&scores);
-            total = std::array::from_fn(|q| lanes::add(total[q], sum[q]));
+            total = softmax::add(&total, &softmax::sum64(&scores));
             chain(&values, &weights, 0..BLOCK / GROUP13, &mut sums);
         }
         let padding = padded - head.tokens;
         if padding > 0 {
             let correction = lanes::round(half::to_f32(exp_vit(0)) * padding as f32);
-            total = total.map(|total| lanes::round(total - correction));
+            lanes::apply(&mut total, |total| lanes::add(total, -correction));
         }
-        let reciprocal = total.map(lanes::reciprocal);
-        std::array::from_fn(|q| std::array::from_fn(|c| lanes::to_code(lanes::mul(sums[c][q], reciprocal[q]))))
+        lanes::apply(&mut total, lanes::reciprocal);
+        let mut out = [[0; HEAD]; WIDTH];
+        for (c, sums) in sums.iter().enumerate() {
+            for q in 0..WIDTH {
+                out[q][c] = lanes::to_code(lanes::mul(sums[q], total[q]));
+            }
+        }
+        out
     }
 }
 

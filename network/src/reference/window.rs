@@ -9,7 +9,7 @@ use super::dispatch::dispatch;
 use super::lanes;
 use super::operands::{Columns, Rows, chain};
 use super::softmax;
-use super::step::{Lanes, WIDTH};
+use super::step::WIDTH;
 use crate::geometry::{WINDOW_TOKENS, WindowGrid};
 use crate::numerics::attention::{HeadRow, untiled};
 use crate::numerics::cosine::HEAD;
@@ -67,7 +67,10 @@ dispatch! {
             keys.load(p, &tokens[untiled(p)][HEAD..2 * HEAD]);
         }
         for c in 0..HEAD {
-            let column: [u8; WINDOW_TOKENS] = std::array::from_fn(|p| tokens[untiled(p)][2 * HEAD + c]);
+            let mut column = [0; WINDOW_TOKENS];
+            for (p, code) in column.iter_mut().enumerate() {
+                *code = tokens[untiled(p)][2 * HEAD + c];
+            }
             values.load(c, &column);
         }
         let mut queries = Columns::new(HEAD / GROUP13);
@@ -76,22 +79,36 @@ dispatch! {
         for (half, seeds) in prior.iter().enumerate() {
             let first = half * WIDTH;
             for c in 0..HEAD {
-                queries.load(c, &std::array::from_fn(|q| tokens[first + q][c]));
+                let mut column = [0; WIDTH];
+                for (q, code) in column.iter_mut().enumerate() {
+                    *code = tokens[first + q][c];
+                }
+                queries.load(c, &column);
             }
-            let mut scores: [Lanes; WINDOW_TOKENS] = seeds.map(|row| row.map(lanes::from_half));
+            let mut scores = [[0.0; WIDTH]; WINDOW_TOKENS];
+            for (row, seeds) in scores.iter_mut().zip(seeds) {
+                lanes::map(seeds, row, lanes::from_half);
+            }
             chain(&keys, &queries, 0..HEAD / GROUP13, &mut scores);
             for row in &mut scores {
-                *row = row.map(lanes::exp_window);
+                lanes::apply(row, lanes::exp_window);
             }
-            let reciprocal = softmax::sum64(&scores).map(lanes::reciprocal);
+            let mut reciprocal = softmax::sum64(&scores);
+            lanes::apply(&mut reciprocal, lanes::reciprocal);
             for (p, row) in scores.iter().enumerate() {
-                weights.load(p, &std::array::from_fn(|q| lanes::to_code(lanes::mul(row[q], reciprocal[q]))));
+                let mut codes = [0; WIDTH];
+                for q in 0..WIDTH {
+                    codes[q] = lanes::to_code(lanes::mul(row[q], reciprocal[q]));
+                }
+                weights.load(p, &codes);
             }
             let mut sums = [[0.0; WIDTH]; HEAD];
             chain(&values, &weights, 0..WINDOW_TOKENS / GROUP13, &mut sums);
             for (c, row) in sums.iter().enumerate() {
-                for (q, &sum) in row.iter().enumerate() {
-                    out[first + q][c] = lanes::to_code(sum);
+                let mut codes = [0; WIDTH];
+                lanes::map(row, &mut codes, lanes::to_code);
+                for (q, code) in codes.into_iter().enumerate() {
+                    out[first + q][c] = code;
                 }
             }
         }
