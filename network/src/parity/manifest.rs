@@ -48,7 +48,8 @@ fn read(checker: &mut Checker, root: &Value) -> Option<Fixture> {
     let head = root.get("referenceHead").and_then(|entry| read_f32(checker, entry, "referenceHead", field, 4));
     let mut boundaries = Vec::new();
     let mut omitted = BTreeMap::new();
-    if let Some(geometry) = geometry.filter(|_| declared.contains("boundaries")) {
+    let compares = declared.contains("boundaries") && has_any(root, CHECKS[0].1);
+    if let Some(geometry) = geometry.filter(|_| compares) {
         let known = known_boundaries(&geometry);
         omitted = read_omitted(checker, root, &known);
         boundaries = read_boundaries(checker, root, known, &omitted);
@@ -89,7 +90,7 @@ fn read_checks(checker: &mut Checker, root: &Value) -> HashSet<&'static str> {
     for (check, keys) in CHECKS {
         if declared.contains(check) {
             // Boundaries may be all of one kind or all omitted, so one of their keys is enough.
-            if keys.iter().all(|key| root.get(key).is_none()) {
+            if !has_any(root, keys) {
                 checker.note(Problem::CheckWithoutReference { check, key: keys[0] });
             }
         } else {
@@ -99,6 +100,11 @@ fn read_checks(checker: &mut Checker, root: &Value) -> HashSet<&'static str> {
         }
     }
     declared
+}
+
+/// Whether any of the keys is there.
+fn has_any(root: &Value, keys: &[&str]) -> bool {
+    keys.iter().any(|key| root.get(key).is_some())
 }
 
 fn read_proxy(checker: &mut Checker, entry: &Value) -> Option<Proxy> {
