@@ -84,11 +84,13 @@ impl ModelDir {
     pub fn relative(&self) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let (from, to) = (self.path(), folder.path().join("m"));
-        fs::create_dir_all(to.join("model")).expect("writable");
+        fs::create_dir_all(&to).expect("writable");
         fs::copy(from.join("manifest.json"), to.join("manifest.json")).expect("a copy");
-        for entry in fs::read_dir(from.join("model")).expect("readable") {
-            let entry = entry.expect("readable");
-            symlink(entry.path(), to.join("model").join(entry.file_name())).expect("a link");
+        for stage in self.manifest()["stages"].as_array().expect("a list of stages") {
+            let file = stage["file"].as_str().expect("a file name");
+            let link = to.join("model").join(file);
+            fs::create_dir_all(link.parent().expect("a folder")).expect("writable");
+            symlink(from.join("model").join(file), link).expect("a link");
         }
         Self { folder }
     }
