@@ -24,11 +24,7 @@ pub struct Manifest {
 
 impl Default for Manifest {
     fn default() -> Self {
-        Self {
-            compiler: COMPILER.to_owned(),
-            target: TARGET.to_owned(),
-            shaders: BTreeMap::new(),
-        }
+        Self { compiler: COMPILER.to_owned(), target: TARGET.to_owned(), shaders: BTreeMap::new() }
     }
 }
 
@@ -72,11 +68,9 @@ impl Manifest {
 #[must_use]
 pub fn sha256_hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
-    Sha256::digest(bytes)
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

@@ -71,34 +71,20 @@ pub fn units(source: &str, text: &str) -> Result<Vec<Unit>, String> {
             continue;
         }
         let at = line + 1;
-        let name = words
-            .next()
-            .ok_or_else(|| format!("{source}:{at}: variant without a name"))?;
+        let name = words.next().ok_or_else(|| format!("{source}:{at}: variant without a name"))?;
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.chars().all(plain) {
-            return Err(format!(
-                "{source}:{at}: variant name \"{name}\" may hold only a-z, 0-9 and _"
-            ));
+            return Err(format!("{source}:{at}: variant name \"{name}\" may hold only a-z, 0-9 and _"));
         }
         let name = format!("{family}.{name}");
         if out.iter().any(|unit| unit.name == name) {
-            return Err(format!(
-                "{source}:{at}: variant \"{name}\" is declared twice"
-            ));
+            return Err(format!("{source}:{at}: variant \"{name}\" is declared twice"));
         }
         let defines = words.map(str::to_owned).collect();
-        out.push(Unit {
-            name,
-            source: source.to_owned(),
-            defines,
-        });
+        out.push(Unit { name, source: source.to_owned(), defines });
     }
     if out.is_empty() {
-        out.push(Unit {
-            name: family.to_owned(),
-            source: source.to_owned(),
-            defines: Vec::new(),
-        });
+        out.push(Unit { name: family.to_owned(), source: source.to_owned(), defines: Vec::new() });
     }
     Ok(out)
 }
@@ -130,14 +116,7 @@ mod tests {
         let unnamed = units("a/b.comp", "#version 460\n#pragma variant\n").unwrap_err();
         assert!(unnamed.contains("a/b.comp:2"), "{unnamed}");
         let twice = units("a/b.comp", "#pragma variant x\n#pragma variant x\n").unwrap_err();
-        assert!(
-            twice.contains("a/b.comp:2") && twice.contains("twice"),
-            "{twice}"
-        );
-        assert!(
-            units("a/b.comp", "#pragma variant Big\n")
-                .unwrap_err()
-                .contains("Big")
-        );
+        assert!(twice.contains("a/b.comp:2") && twice.contains("twice"), "{twice}");
+        assert!(units("a/b.comp", "#pragma variant Big\n").unwrap_err().contains("Big"));
     }
 }

@@ -134,10 +134,7 @@ pub fn reflect(words: &[u32]) -> Result<Reflection, ReflectError> {
     if !module.compute_entry {
         return fail("no compute entry point");
     }
-    let mut out = Reflection {
-        capabilities: module.capabilities.iter().cloned().collect(),
-        ..Reflection::default()
-    };
+    let mut out = Reflection { capabilities: module.capabilities.iter().cloned().collect(), ..Reflection::default() };
     (out.workgroup_size, out.workgroup_size_ids) = module.workgroup_size()?;
     for &(id, pointer, class) in &module.variables {
         let Some(Type::Pointer { target }) = module.types.get(&pointer) else {
@@ -146,9 +143,7 @@ pub fn reflect(words: &[u32]) -> Result<Reflection, ReflectError> {
         match class {
             storage_class::PUSH_CONSTANT => out.push_constant_size = module.size(*target)?,
             storage_class::WORKGROUP => out.shared_memory_size += module.size(*target)?,
-            storage_class::UNIFORM
-            | storage_class::UNIFORM_CONSTANT
-            | storage_class::STORAGE_BUFFER => {
+            storage_class::UNIFORM | storage_class::UNIFORM_CONSTANT | storage_class::STORAGE_BUFFER => {
                 out.bindings.push(module.binding(id, *target, class)?);
             }
             _ => {}
@@ -157,23 +152,13 @@ pub fn reflect(words: &[u32]) -> Result<Reflection, ReflectError> {
     out.bindings.sort_by_key(|b| b.binding);
     // Two blocks may alias one binding (the same buffer seen as bytes and as words).
     out.bindings.dedup();
-    if let Some(pair) = out
-        .bindings
-        .windows(2)
-        .find(|p| p[0].binding == p[1].binding)
-    {
-        return fail(format!(
-            "binding {} is declared with two different types",
-            pair[0].binding
-        ));
+    if let Some(pair) = out.bindings.windows(2).find(|p| p[0].binding == p[1].binding) {
+        return fail(format!("binding {} is declared with two different types", pair[0].binding));
     }
     for (&(id, kind), &spec_id) in &module.decorations {
         if kind == decoration::SPEC_ID {
             let default = module.constants.get(&id).copied().unwrap_or(0);
-            out.spec_constants.push(SpecConstant {
-                id: spec_id,
-                default,
-            });
+            out.spec_constants.push(SpecConstant { id: spec_id, default });
         }
     }
     // One constant may be emitted twice (a workgroup size is, by glslang).
@@ -197,9 +182,7 @@ impl Module {
             }
             module
                 .instruction(opcode, &words[at + 1..at + count])
-                .ok_or_else(|| {
-                    ReflectError(format!("opcode {opcode} at word {at} is too short"))
-                })?;
+                .ok_or_else(|| ReflectError(format!("opcode {opcode} at word {at} is too short")))?;
             at += count;
         }
         Ok(module)
@@ -227,8 +210,7 @@ impl Module {
             }
             op::TYPE_VECTOR | op::TYPE_MATRIX => {
                 let (component, count) = (arg(1)?, arg(2)?);
-                self.types
-                    .insert(arg(0)?, Type::Vector { component, count });
+                self.types.insert(arg(0)?, Type::Vector { component, count });
             }
             op::TYPE_IMAGE => {
                 self.types.insert(arg(0)?, Type::Image { sampled: arg(6)? });
@@ -247,15 +229,13 @@ impl Module {
                 self.types.insert(arg(0)?, Type::Struct(a[1..].to_vec()));
             }
             op::TYPE_POINTER => {
-                self.types
-                    .insert(arg(0)?, Type::Pointer { target: arg(2)? });
+                self.types.insert(arg(0)?, Type::Pointer { target: arg(2)? });
             }
             op::CONSTANT | op::SPEC_CONSTANT => {
                 self.constants.insert(arg(1)?, arg(2)?);
             }
             op::SPEC_CONSTANT_TRUE | op::SPEC_CONSTANT_FALSE => {
-                self.constants
-                    .insert(arg(1)?, u32::from(opcode == op::SPEC_CONSTANT_TRUE));
+                self.constants.insert(arg(1)?, u32::from(opcode == op::SPEC_CONSTANT_TRUE));
             }
             op::CONSTANT_COMPOSITE | op::SPEC_CONSTANT_COMPOSITE => {
                 self.composites.insert(arg(1)?, a[2..].to_vec());
@@ -286,10 +266,7 @@ impl Module {
     /// Integer arithmetic on specialization constants, enough for array lengths.
     fn spec_op(&self, opcode: u32, operands: &[u32]) -> Option<u32> {
         let x = *self.constants.get(operands.first()?)?;
-        let y = operands
-            .get(1)
-            .and_then(|id| self.constants.get(id))
-            .copied();
+        let y = operands.get(1).and_then(|id| self.constants.get(id)).copied();
         match opcode {
             128 => Some(x.wrapping_add(y?)),
             130 => Some(x.wrapping_sub(y?)),
@@ -325,15 +302,11 @@ impl Module {
 
     fn binding(&self, id: u32, target: u32, class: u32) -> Result<Binding, ReflectError> {
         let get = |kind: u32| self.decorations.get(&(id, kind)).copied();
-        let (Some(set), Some(binding)) =
-            (get(decoration::DESCRIPTOR_SET), get(decoration::BINDING))
-        else {
+        let (Some(set), Some(binding)) = (get(decoration::DESCRIPTOR_SET), get(decoration::BINDING)) else {
             return fail(format!("resource %{id} lacks a set or binding number"));
         };
         if set != 0 {
-            return fail(format!(
-                "binding {binding} is in descriptor set {set}; only set 0 is used"
-            ));
+            return fail(format!("binding {binding} is in descriptor set {set}; only set 0 is used"));
         }
         let (mut target, mut count) = (target, 1);
         if let Some(Type::Array { element, length }) = self.types.get(&target) {
@@ -343,10 +316,7 @@ impl Module {
         let kind = match (class, self.types.get(&target)) {
             (storage_class::STORAGE_BUFFER, Some(Type::Struct(_))) => BindingKind::StorageBuffer,
             (storage_class::UNIFORM, Some(Type::Struct(_))) => {
-                if self
-                    .decorations
-                    .contains_key(&(target, decoration::BUFFER_BLOCK))
-                {
+                if self.decorations.contains_key(&(target, decoration::BUFFER_BLOCK)) {
                     BindingKind::StorageBuffer
                 } else {
                     BindingKind::UniformBuffer
@@ -355,24 +325,15 @@ impl Module {
             (_, Some(Type::SampledImage)) => BindingKind::SampledImage,
             (_, Some(Type::Image { sampled: 2 })) => BindingKind::StorageImage,
             _ => {
-                return fail(format!(
-                    "binding {binding} has an unsupported resource type"
-                ));
+                return fail(format!("binding {binding} has an unsupported resource type"));
             }
         };
-        Ok(Binding {
-            binding,
-            kind,
-            count,
-        })
+        Ok(Binding { binding, kind, count })
     }
 
     /// Size of a type in bytes: explicit layout where decorated, tightly packed otherwise.
     fn size(&self, id: u32) -> Result<u32, ReflectError> {
-        let product = |a: u32, b: u32| {
-            a.checked_mul(b)
-                .ok_or_else(|| ReflectError(format!("type %{id} is too large")))
-        };
+        let product = |a: u32, b: u32| a.checked_mul(b).ok_or_else(|| ReflectError(format!("type %{id} is too large")));
         match self.types.get(&id) {
             Some(Type::Scalar(bytes)) => Ok(*bytes),
             Some(Type::Vector { component, count }) => product(self.size(*component)?, *count),
@@ -391,13 +352,8 @@ impl Module {
                 for (index, &member) in (0u32..).zip(members) {
                     let decorated = |kind| self.members.get(&(id, index, kind)).copied();
                     let offset = decorated(decoration::OFFSET).unwrap_or(end);
-                    let bytes = match (
-                        decorated(decoration::MATRIX_STRIDE),
-                        self.types.get(&member),
-                    ) {
-                        (Some(stride), Some(Type::Vector { count, .. })) => {
-                            product(stride, *count)?
-                        }
+                    let bytes = match (decorated(decoration::MATRIX_STRIDE), self.types.get(&member)) {
+                        (Some(stride), Some(Type::Vector { count, .. })) => product(stride, *count)?,
                         _ => self.size(member)?,
                     };
                     end = end.max(offset.saturating_add(bytes));
@@ -470,3 +426,6 @@ pub fn capability_name(value: u32) -> String {
     };
     name.to_owned()
 }
+
+#[cfg(test)]
+mod tests;

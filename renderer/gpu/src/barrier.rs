@@ -47,17 +47,15 @@ impl ImageUse {
             Self::FragmentSample => (Stage::FRAGMENT_SHADER, Access::SHADER_READ),
             Self::TransferSrc => (Stage::ALL_TRANSFER, Access::TRANSFER_READ),
             Self::TransferDst => (Stage::ALL_TRANSFER, Access::TRANSFER_WRITE),
-            Self::ColorAttachment => (
-                Stage::COLOR_ATTACHMENT_OUTPUT,
-                Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE,
-            ),
+            Self::ColorAttachment => {
+                (Stage::COLOR_ATTACHMENT_OUTPUT, Access::COLOR_ATTACHMENT_READ | Access::COLOR_ATTACHMENT_WRITE)
+            }
         }
     }
 }
 
 const SHADER_RW: Access = Access::from_raw(Access::SHADER_READ.as_raw() | Access::SHADER_WRITE.as_raw());
-const TRANSFER_RW: Access =
-    Access::from_raw(Access::TRANSFER_READ.as_raw() | Access::TRANSFER_WRITE.as_raw());
+const TRANSFER_RW: Access = Access::from_raw(Access::TRANSFER_READ.as_raw() | Access::TRANSFER_WRITE.as_raw());
 
 impl CommandBuffer {
     fn memory_barrier(&mut self, from: (Stage, Access), to: (Stage, Access)) {
@@ -75,10 +73,7 @@ impl CommandBuffer {
 
     /// Dispatches after this see what dispatches before wrote.
     pub fn compute_barrier(&mut self) {
-        self.memory_barrier(
-            (Stage::COMPUTE_SHADER, Access::SHADER_WRITE),
-            (Stage::COMPUTE_SHADER, SHADER_RW),
-        );
+        self.memory_barrier((Stage::COMPUTE_SHADER, Access::SHADER_WRITE), (Stage::COMPUTE_SHADER, SHADER_RW));
     }
 
     /// Dispatches (indirect ones included) see what copies, fills and updates before wrote, and
@@ -86,37 +81,25 @@ impl CommandBuffer {
     pub fn transfer_to_compute_barrier(&mut self) {
         self.memory_barrier(
             (Stage::ALL_TRANSFER, Access::TRANSFER_WRITE),
-            (
-                Stage::COMPUTE_SHADER | Stage::DRAW_INDIRECT,
-                SHADER_RW | Access::INDIRECT_COMMAND_READ,
-            ),
+            (Stage::COMPUTE_SHADER | Stage::DRAW_INDIRECT, SHADER_RW | Access::INDIRECT_COMMAND_READ),
         );
     }
 
     /// Copies, fills and updates after this see what dispatches before wrote, and may overwrite
     /// what dispatches read.
     pub fn compute_to_transfer_barrier(&mut self) {
-        self.memory_barrier(
-            (Stage::COMPUTE_SHADER, Access::SHADER_WRITE),
-            (Stage::ALL_TRANSFER, TRANSFER_RW),
-        );
+        self.memory_barrier((Stage::COMPUTE_SHADER, Access::SHADER_WRITE), (Stage::ALL_TRANSFER, TRANSFER_RW));
     }
 
     /// Copies, fills and updates after this come after those before.
     pub fn transfer_barrier(&mut self) {
-        self.memory_barrier(
-            (Stage::ALL_TRANSFER, Access::TRANSFER_WRITE),
-            (Stage::ALL_TRANSFER, TRANSFER_RW),
-        );
+        self.memory_barrier((Stage::ALL_TRANSFER, Access::TRANSFER_WRITE), (Stage::ALL_TRANSFER, TRANSFER_RW));
     }
 
     /// The CPU sees what dispatches and copies before wrote, once the submission has finished.
     pub fn host_read_barrier(&mut self) {
         self.memory_barrier(
-            (
-                Stage::COMPUTE_SHADER | Stage::ALL_TRANSFER,
-                Access::SHADER_WRITE | Access::TRANSFER_WRITE,
-            ),
+            (Stage::COMPUTE_SHADER | Stage::ALL_TRANSFER, Access::SHADER_WRITE | Access::TRANSFER_WRITE),
             (Stage::HOST, Access::HOST_READ),
         );
     }

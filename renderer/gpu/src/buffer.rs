@@ -71,10 +71,8 @@ impl Buffer {
         Error::check_limit(name, size, limits.max_buffer_size, "maxBufferSize")?;
         Error::check_limit(name, size, limits.max_memory_allocation, "maxMemoryAllocationSize")?;
         let copies = BufferUsage::TRANSFER_SRC | BufferUsage::TRANSFER_DST;
-        let info = vk::BufferCreateInfo::default()
-            .size(size)
-            .usage(usage | copies)
-            .sharing_mode(vk::SharingMode::EXCLUSIVE);
+        let info =
+            vk::BufferCreateInfo::default().size(size).usage(usage | copies).sharing_mode(vk::SharingMode::EXCLUSIVE);
         // SAFETY: the size is within the limits, and the usage flags need no extension.
         let raw = unsafe { device.ash().create_buffer(&info, None) }
             .map_err(|code| device.creation_failed("vkCreateBuffer", name, size, code))?;
@@ -86,9 +84,7 @@ impl Buffer {
             unsafe { device.ash().destroy_buffer(raw, None) };
         })?;
         // SAFETY: the memory was allocated for this buffer's requirements.
-        let bound = unsafe {
-            device.ash().bind_buffer_memory(raw, allocation.memory(), allocation.offset())
-        };
+        let bound = unsafe { device.ash().bind_buffer_memory(raw, allocation.memory(), allocation.offset()) };
         let buffer = Self {
             raw,
             allocation: Some(allocation),

@@ -60,12 +60,7 @@ pub struct CacheKey {
 
 impl CacheKey {
     pub(crate) fn new(c: &Capabilities) -> Self {
-        Self {
-            vendor: c.vendor_id,
-            device: c.device_id,
-            driver: c.driver_version,
-            uuid: c.pipeline_cache_uuid.clone(),
-        }
+        Self { vendor: c.vendor_id, device: c.device_id, driver: c.driver_version, uuid: c.pipeline_cache_uuid.clone() }
     }
 
     fn file_name(&self) -> String {
@@ -284,9 +279,7 @@ mod tests {
     fn the_folder_follows_the_environment() {
         let folder = |pairs: &[(&str, &str)]| {
             let pairs: Vec<_> = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-            user_folder(move |name| {
-                pairs.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone().into())
-            })
+            user_folder(move |name| pairs.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone().into()))
         };
         assert_eq!(folder(&[("NRVIEW_CACHE_DIR", "/c"), ("HOME", "/h")]), Some("/c".into()));
         assert_eq!(folder(&[("NRVIEW_CACHE_DIR", ""), ("HOME", "/h")]), None);

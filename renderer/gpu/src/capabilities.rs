@@ -82,9 +82,10 @@ impl Capabilities {
     #[must_use]
     pub fn has_e4m3_matrix(&self, accumulator: ComponentType) -> bool {
         self.float8_cooperative_matrix
-            && self.cooperative_matrix.iter().any(|s| {
-                s.a == ComponentType::E4M3 && s.b == ComponentType::E4M3 && s.c == accumulator
-            })
+            && self
+                .cooperative_matrix
+                .iter()
+                .any(|s| s.a == ComponentType::E4M3 && s.b == ComponentType::E4M3 && s.c == accumulator)
     }
 }
 

@@ -166,9 +166,8 @@ impl CommandBuffer {
         self.check_idle()?;
         let info = vk::CommandBufferBeginInfo::default();
         // SAFETY: not pending (checked); the pool allows the implicit reset.
-        unsafe { self.device().ash().begin_command_buffer(self.raw, &info) }.map_err(|code| {
-            self.device().creation_failed("vkBeginCommandBuffer", &self.name, 0, code)
-        })?;
+        unsafe { self.device().ash().begin_command_buffer(self.raw, &info) }
+            .map_err(|code| self.device().creation_failed("vkBeginCommandBuffer", &self.name, 0, code))?;
         self.state = State::Recording;
         self.error = None;
         self.labels.clear();
@@ -219,11 +218,7 @@ impl CommandBuffer {
 
     /// Name and last label, for the message about a lost device.
     pub(crate) fn describe(&self) -> String {
-        if self.last_label.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{} up to {}", self.name, self.last_label)
-        }
+        if self.last_label.is_empty() { self.name.clone() } else { format!("{} up to {}", self.name, self.last_label) }
     }
 
     /// Keeps the first mistake.
@@ -335,9 +330,7 @@ impl CommandBuffer {
 
     /// Copies bytes between buffers (or within one, without overlap).
     pub fn copy_buffer(&mut self, src: &Buffer, src_offset: u64, dst: &Buffer, dst_offset: u64, size: u64) {
-        let inside = src
-            .check_range("copy", src_offset, size)
-            .and_then(|()| dst.check_range("copy", dst_offset, size));
+        let inside = src.check_range("copy", src_offset, size).and_then(|()| dst.check_range("copy", dst_offset, size));
         if size == 0 || !self.ok(inside) {
             return;
         }

@@ -133,10 +133,8 @@ impl DescriptorArena {
 
     fn grow(&mut self) -> Result<()> {
         // A set may hold more of a kind than PER_SET, so the smallest pool still serves it.
-        let sizes = PER_SET.map(|(ty, per_set)| vk::DescriptorPoolSize {
-            ty,
-            descriptor_count: (per_set * self.chunk).max(32),
-        });
+        let sizes = PER_SET
+            .map(|(ty, per_set)| vk::DescriptorPoolSize { ty, descriptor_count: (per_set * self.chunk).max(32) });
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(self.chunk).pool_sizes(&sizes);
         // SAFETY: plain creation.
         let raw = unsafe { self.device.ash().create_descriptor_pool(&info, None) }
@@ -162,9 +160,8 @@ impl DescriptorArena {
             Some(found) => found,
             None => {
                 self.grow()?;
-                self.try_allocate(pipeline)?.ok_or_else(|| {
-                    Error::usage(&name, "a fresh descriptor pool cannot hold it: too many bindings")
-                })?
+                self.try_allocate(pipeline)?
+                    .ok_or_else(|| Error::usage(&name, "a fresh descriptor pool cannot hold it: too many bindings"))?
             }
         };
         self.count += 1;
@@ -183,9 +180,7 @@ impl DescriptorArena {
         match unsafe { self.device.ash().allocate_descriptor_sets(&info) } {
             Ok(sets) => Ok(Some((sets[0], Arc::clone(pool)))),
             Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY | vk::Result::ERROR_FRAGMENTED_POOL) => Ok(None),
-            Err(code) => {
-                Err(self.device.creation_failed("vkAllocateDescriptorSets", pipeline.name(), 0, code))
-            }
+            Err(code) => Err(self.device.creation_failed("vkAllocateDescriptorSets", pipeline.name(), 0, code)),
         }
     }
 }
@@ -229,14 +224,7 @@ fn check(device: &Device, pipeline: &ComputePipeline, binds: &[Bind<'_>]) -> Res
     Ok(())
 }
 
-fn check_buffer(
-    buffer: &Buffer,
-    pipeline: &str,
-    binding: u32,
-    offset: u64,
-    range: u64,
-    alignment: u64,
-) -> Result<()> {
+fn check_buffer(buffer: &Buffer, pipeline: &str, binding: u32, offset: u64, range: u64, alignment: u64) -> Result<()> {
     buffer.check_range(&format!("binding {binding} of {pipeline}"), offset, range)?;
     if range == 0 {
         return Err(Error::usage(buffer.name(), format!("binding {binding} of {pipeline} is empty")));

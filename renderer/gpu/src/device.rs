@@ -4,9 +4,7 @@ use crate::cache::{self, CacheKey, CacheMode};
 use crate::capabilities::{Capabilities, HeapBudget};
 use crate::debug::DebugNames;
 use crate::error::{Error, Result};
-use crate::extensions::{
-    COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_FLOAT8,
-};
+use crate::extensions::{COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_FLOAT8};
 use crate::instance::Instance;
 use crate::live::{self, LiveObject, LiveToken};
 use crate::probe;
@@ -67,8 +65,7 @@ impl Device {
     /// error of the driver.
     pub fn open_with(instance: &Arc<Instance>, desc: &DeviceDesc) -> Result<Arc<Self>> {
         let physicals = instance.physical_devices()?;
-        let adapters: Vec<_> =
-            physicals.iter().enumerate().map(|(i, &d)| probe::probe(instance, d, i)).collect();
+        let adapters: Vec<_> = physicals.iter().enumerate().map(|(i, &d)| probe::probe(instance, d, i)).collect();
         let infos: Vec<_> = adapters.iter().map(|p| p.info.clone()).collect();
         let index = desc.selector.choose(&infos)?;
         let (physical, capabilities) = (physicals[index], infos[index].capabilities.clone());
@@ -104,9 +101,8 @@ impl Device {
                 .with_max_host_memblock_size(64 << 20),
         })
         .map_err(|e| destroy(Error::usage("allocator", e.to_string())))?;
-        let mut timeline_info = vk::SemaphoreTypeCreateInfo::default()
-            .semaphore_type(vk::SemaphoreType::TIMELINE)
-            .initial_value(0);
+        let mut timeline_info =
+            vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE).initial_value(0);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut timeline_info);
         // SAFETY: timeline semaphores are enabled on every device opened here.
         let timeline = unsafe { raw.create_semaphore(&info, None) }
@@ -330,9 +326,7 @@ fn create(
 
     let mut extensions = Vec::new();
     let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(queue_family)
-        .queue_priorities(&priorities)];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
     let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
         .enabled_features(&core)

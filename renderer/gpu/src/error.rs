@@ -33,7 +33,9 @@ pub enum Error {
         hint: &'static str,
     },
     /// No device can be used.
-    #[error("no usable Vulkan device{detail}; install a driver (software: mesa-vulkan-drivers) or choose another device")]
+    #[error(
+        "no usable Vulkan device{detail}; install a driver (software: mesa-vulkan-drivers) or choose another device"
+    )]
     NoDevice {
         /// Each device found with its reason, or a remark that there are none.
         detail: String,
@@ -129,12 +131,7 @@ impl Error {
     }
 
     /// An error when `size` is over `limit`.
-    pub(crate) fn check_limit(
-        object: &str,
-        size: u64,
-        limit: u64,
-        limit_name: &'static str,
-    ) -> Result<()> {
+    pub(crate) fn check_limit(object: &str, size: u64, limit: u64, limit_name: &'static str) -> Result<()> {
         if size <= limit {
             return Ok(());
         }

@@ -49,11 +49,7 @@ pub(crate) struct CooperativeMatrix2Features {
 
 impl Default for CooperativeMatrix2Features {
     fn default() -> Self {
-        Self {
-            s_type: vk::StructureType::from_raw(1_000_593_000),
-            p_next: ptr::null_mut(),
-            flags: [vk::FALSE; 7],
-        }
+        Self { s_type: vk::StructureType::from_raw(1_000_593_000), p_next: ptr::null_mut(), flags: [vk::FALSE; 7] }
     }
 }
 

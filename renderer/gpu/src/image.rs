@@ -86,9 +86,8 @@ impl Image {
         let limit = device.caps().limits.max_image_dimension;
         Error::check_limit(name, width.max(height).into(), limit.into(), "maxImageDimension2D")?;
         // SAFETY: plain query on the device's own physical device.
-        let properties = unsafe {
-            device.instance().raw().get_physical_device_format_properties(device.physical(), format)
-        };
+        let properties =
+            unsafe { device.instance().raw().get_physical_device_format_properties(device.physical(), format) };
         for (flag, feature, word) in NEEDS {
             if usage.contains(flag) && !properties.optimal_tiling_features.contains(feature) {
                 return Err(device.unsupported(name, format!("{format:?} as {word} image")));
@@ -110,8 +109,7 @@ impl Image {
             .map_err(|code| device.creation_failed("vkCreateImage", name, 0, code))?;
         // SAFETY: just created.
         let requirements = unsafe { device.ash().get_image_memory_requirements(raw) };
-        let allocation =
-            allocate(device, name, requirements, MemoryLocation::GpuOnly, Owner::Image(raw));
+        let allocation = allocate(device, name, requirements, MemoryLocation::GpuOnly, Owner::Image(raw));
         let allocation = allocation.inspect_err(|_| {
             // SAFETY: just created, never used.
             unsafe { device.ash().destroy_image(raw, None) };
@@ -128,9 +126,8 @@ impl Image {
             device: Arc::clone(device),
         };
         // SAFETY: the memory was allocated for this image's requirements.
-        unsafe { device.ash().bind_image_memory(raw, memory, offset) }.map_err(|code| {
-            device.creation_failed("vkBindImageMemory", name, requirements.size, code)
-        })?;
+        unsafe { device.ash().bind_image_memory(raw, memory, offset) }
+            .map_err(|code| device.creation_failed("vkBindImageMemory", name, requirements.size, code))?;
         image.reference.view = create_view(device, raw, format, name)?;
         device.names.set(raw, name);
         device.names.set(image.reference.view, name);
@@ -175,12 +172,7 @@ impl Image {
 }
 
 /// A view of a whole color image.
-pub(crate) fn create_view(
-    device: &Device,
-    raw: vk::Image,
-    format: vk::Format,
-    name: &str,
-) -> Result<vk::ImageView> {
+pub(crate) fn create_view(device: &Device, raw: vk::Image, format: vk::Format, name: &str) -> Result<vk::ImageView> {
     let info = vk::ImageViewCreateInfo::default()
         .image(raw)
         .view_type(vk::ImageViewType::TYPE_2D)

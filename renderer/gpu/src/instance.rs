@@ -52,9 +52,8 @@ impl Instance {
 
         let mut extensions: Vec<*const i8> = Vec::new();
         if let Some(display) = desc.surface {
-            let wanted = ash_window::enumerate_required_extensions(display).map_err(|_| {
-                Error::Surface { reason: "this window system is not supported".into() }
-            })?;
+            let wanted = ash_window::enumerate_required_extensions(display)
+                .map_err(|_| Error::Surface { reason: "this window system is not supported".into() })?;
             for &name in wanted {
                 // SAFETY: ash-window gives null-terminated static strings.
                 let name = unsafe { CStr::from_ptr(name) };
@@ -86,8 +85,8 @@ impl Instance {
         if debug_utils {
             extensions.push(ext::debug_utils::NAME.as_ptr());
         }
-        let validation_features = desc.validation
-            && has_extension(&entry, Some(VALIDATION_LAYER), ext::validation_features::NAME)?;
+        let validation_features =
+            desc.validation && has_extension(&entry, Some(VALIDATION_LAYER), ext::validation_features::NAME)?;
         if validation_features {
             extensions.push(ext::validation_features::NAME.as_ptr());
         }
@@ -128,9 +127,8 @@ impl Instance {
         if desc.validation && debug_utils {
             let functions = ext::debug_utils::Instance::new(&instance.entry, &instance.raw);
             // SAFETY: the callback is a static function that accepts every message.
-            let messenger =
-                unsafe { functions.create_debug_utils_messenger(&debug::messenger_info(), None) }
-                    .map_err(|code| Error::vulkan("vkCreateDebugUtilsMessengerEXT", code))?;
+            let messenger = unsafe { functions.create_debug_utils_messenger(&debug::messenger_info(), None) }
+                .map_err(|code| Error::vulkan("vkCreateDebugUtilsMessengerEXT", code))?;
             instance.messenger = Some((functions, messenger));
         }
         Ok(Arc::new(instance))

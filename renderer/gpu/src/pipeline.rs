@@ -39,12 +39,7 @@ impl ComputePipeline {
     ///
     /// # Errors
     /// See [`ComputePipeline::with`].
-    pub fn new(
-        device: &Arc<Device>,
-        shader: &'static Shader,
-        constants: &[(u32, u32)],
-        name: &str,
-    ) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, shader: &'static Shader, constants: &[(u32, u32)], name: &str) -> Result<Self> {
         Self::with(device, &PipelineDesc { name, shader, constants, subgroup_size: None })
     }
 
@@ -217,18 +212,10 @@ fn layout(
         .map_err(|code| device.creation_failed("vkCreatePipelineLayout", name, 0, code))
 }
 
-fn pipeline(
-    device: &Device,
-    desc: &PipelineDesc<'_>,
-    layout: vk::PipelineLayout,
-) -> Result<vk::Pipeline> {
+fn pipeline(device: &Device, desc: &PipelineDesc<'_>, layout: vk::PipelineLayout) -> Result<vk::Pipeline> {
     let ash = device.ash();
-    let words: Vec<u32> = desc
-        .shader
-        .spirv
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect();
+    let words: Vec<u32> =
+        desc.shader.spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
     let module_info = vk::ShaderModuleCreateInfo::default().code(&words);
     // SAFETY: the words are a module the shader compiler wrote, with capabilities this device has.
     let module = unsafe { ash.create_shader_module(&module_info, None) }
@@ -247,9 +234,7 @@ fn pipeline(
         .specialization_info(&specialization);
     if let Some(size) = desc.subgroup_size {
         required = required.required_subgroup_size(size);
-        stage = stage
-            .flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS)
-            .push_next(&mut required);
+        stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS).push_next(&mut required);
     }
     let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
     // SAFETY: module, layout and specialization data are alive; the pipeline cache synchronises

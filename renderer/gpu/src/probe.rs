@@ -2,12 +2,10 @@
 
 use crate::adapter::{AdapterInfo, DeviceKind, FeatureReport};
 use crate::capabilities::{
-    Capabilities, ComponentType, CooperativeMatrixShape, Limits, MatrixScope, MemoryHeap,
-    SubgroupInfo,
+    Capabilities, ComponentType, CooperativeMatrixShape, Limits, MatrixScope, MemoryHeap, SubgroupInfo,
 };
 use crate::extensions::{
-    COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features,
-    SHADER_FLOAT8,
+    COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features, SHADER_FLOAT8,
 };
 use crate::instance::Instance;
 use ash::{ext, khr, vk};
@@ -22,12 +20,7 @@ pub(crate) struct Probe {
 
 /// `major.minor.patch`.
 pub(crate) fn version_text(version: u32) -> String {
-    format!(
-        "{}.{}.{}",
-        vk::api_version_major(version),
-        vk::api_version_minor(version),
-        vk::api_version_patch(version)
-    )
+    format!("{}.{}.{}", vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -96,10 +89,7 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
     }
     // SAFETY: plain queries.
     let (families, memory) = unsafe {
-        (
-            raw.get_physical_device_queue_family_properties(device),
-            raw.get_physical_device_memory_properties(device),
-        )
+        (raw.get_physical_device_queue_family_properties(device), raw.get_physical_device_memory_properties(device))
     };
     let family = pick_family(&families);
     let graphics = family.is_some_and(|(_, f)| f.queue_flags.contains(vk::QueueFlags::GRAPHICS));
@@ -134,8 +124,7 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
         size: p11.subgroup_size,
         min_size: p13.min_subgroup_size,
         max_size: p13.max_subgroup_size,
-        can_require_size: subgroup_size_control
-            && p13.required_subgroup_size_stages.contains(compute),
+        can_require_size: subgroup_size_control && p13.required_subgroup_size_stages.contains(compute),
         operations: if p11.subgroup_supported_stages.contains(compute) {
             subgroup_operations(p11.subgroup_supported_operations)
         } else {
@@ -160,10 +149,7 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
         heaps: memory
             .memory_heaps_as_slice()
             .iter()
-            .map(|h| MemoryHeap {
-                size: h.size,
-                device_local: h.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL),
-            })
+            .map(|h| MemoryHeap { size: h.size, device_local: h.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL) })
             .collect(),
         graphics,
         int8: on(f12.shader_int8),
@@ -314,18 +300,10 @@ fn spirv_capabilities(c: &Capabilities, e: &Enabled<'_>) -> BTreeSet<&'static st
     table.iter().filter(|(_, present)| *present).map(|(name, _)| *name).collect()
 }
 
-fn reports(
-    c: &Capabilities,
-    e: &Enabled<'_>,
-    f13: &vk::PhysicalDeviceVulkan13Features<'_>,
-) -> Vec<FeatureReport> {
+fn reports(c: &Capabilities, e: &Enabled<'_>, f13: &vk::PhysicalDeviceVulkan13Features<'_>) -> Vec<FeatureReport> {
     let on = |flag: vk::Bool32| flag == vk::TRUE;
-    let required = |name, present| FeatureReport {
-        name,
-        present,
-        required: true,
-        without: "nothing runs on this device",
-    };
+    let required =
+        |name, present| FeatureReport { name, present, required: true, without: "nothing runs on this device" };
     let optional = |name, present, without| FeatureReport { name, present, required: false, without };
     vec![
         required("dynamicRendering", on(f13.dynamic_rendering)),
@@ -347,8 +325,16 @@ fn reports(
             "no matrix-unit route; the network runs on the plain route",
         ),
         optional("VK_EXT_shader_float8", c.float8_cooperative_matrix, "no 8-bit float matrix units"),
-        optional("VK_NV_cooperative_matrix2", c.cooperative_matrix2, "matrix routes use plain loads and no fusion in registers"),
-        optional("VK_EXT_device_generated_commands", c.device_generated_commands, "replayed frames are recorded by the CPU"),
+        optional(
+            "VK_NV_cooperative_matrix2",
+            c.cooperative_matrix2,
+            "matrix routes use plain loads and no fusion in registers",
+        ),
+        optional(
+            "VK_EXT_device_generated_commands",
+            c.device_generated_commands,
+            "replayed frames are recorded by the CPU",
+        ),
         optional("timestamps", c.limits.timestamp_bits > 0, "no time per pass"),
         optional("VK_EXT_memory_budget", c.memory_budget, "free memory is guessed from the heap size"),
         optional("VK_EXT_debug_utils", c.debug_utils, "no names and labels in graphics debuggers"),

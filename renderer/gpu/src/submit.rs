@@ -62,15 +62,11 @@ impl Device {
             .map(|w| vk::SemaphoreSubmitInfo::default().semaphore(w.semaphore).stage_mask(w.stages))
             .collect();
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
-        let mut signals: Vec<_> = signals
-            .iter()
-            .map(|s| vk::SemaphoreSubmitInfo::default().semaphore(s.semaphore).stage_mask(all))
-            .collect();
+        let mut signals: Vec<_> =
+            signals.iter().map(|s| vk::SemaphoreSubmitInfo::default().semaphore(s.semaphore).stage_mask(all)).collect();
         let mut queue = self.queue_state();
         let value = queue.last + 1;
-        signals.push(
-            vk::SemaphoreSubmitInfo::default().semaphore(self.timeline).value(value).stage_mask(all),
-        );
+        signals.push(vk::SemaphoreSubmitInfo::default().semaphore(self.timeline).value(value).stage_mask(all));
         let info = vk::SubmitInfo2::default()
             .command_buffer_infos(&infos)
             .wait_semaphore_infos(&waits)

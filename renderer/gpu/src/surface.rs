@@ -68,11 +68,7 @@ impl Surface {
         }
         // SAFETY: device and surface belong to one instance by contract of the caller's set-up.
         unsafe {
-            self.functions.get_physical_device_surface_support(
-                device.physical(),
-                device.queue_family(),
-                self.raw,
-            )
+            self.functions.get_physical_device_surface_support(device.physical(), device.queue_family(), self.raw)
         }
         .map_err(lost)
     }
@@ -88,24 +84,17 @@ impl Surface {
 
     pub(crate) fn capabilities(&self, device: &Device) -> Result<vk::SurfaceCapabilitiesKHR> {
         // SAFETY: as for `supports`; so for the two below.
-        unsafe {
-            self.functions.get_physical_device_surface_capabilities(device.physical(), self.raw)
-        }
-        .map_err(lost)
+        unsafe { self.functions.get_physical_device_surface_capabilities(device.physical(), self.raw) }.map_err(lost)
     }
 
     pub(crate) fn formats(&self, device: &Device) -> Result<Vec<vk::SurfaceFormatKHR>> {
         // SAFETY: see above.
-        unsafe { self.functions.get_physical_device_surface_formats(device.physical(), self.raw) }
-            .map_err(lost)
+        unsafe { self.functions.get_physical_device_surface_formats(device.physical(), self.raw) }.map_err(lost)
     }
 
     pub(crate) fn present_modes(&self, device: &Device) -> Result<Vec<vk::PresentModeKHR>> {
         // SAFETY: see above.
-        unsafe {
-            self.functions.get_physical_device_surface_present_modes(device.physical(), self.raw)
-        }
-        .map_err(lost)
+        unsafe { self.functions.get_physical_device_surface_present_modes(device.physical(), self.raw) }.map_err(lost)
     }
 }
 
@@ -118,10 +107,7 @@ pub(crate) fn clamp_extent(c: &vk::SurfaceCapabilitiesKHR, wanted: [u32; 2]) -> 
     let own = c.current_extent;
     let (low, high) = (c.min_image_extent, c.max_image_extent);
     let extent = if own.width == u32::MAX {
-        [
-            wanted[0].min(high.width).max(low.width),
-            wanted[1].min(high.height).max(low.height),
-        ]
+        [wanted[0].min(high.width).max(low.width), wanted[1].min(high.height).max(low.height)]
     } else {
         [own.width, own.height]
     };

@@ -81,12 +81,7 @@ impl Swapchain {
     /// # Errors
     /// [`Error::Surface`] when the surface cannot be presented to by this device, has no 8-bit
     /// UNORM format (an empty list included), or has no area (see [`Surface::extent`]).
-    pub fn new(
-        device: &Arc<Device>,
-        surface: &Arc<Surface>,
-        desc: &SwapchainDesc,
-        old: Option<Self>,
-    ) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, surface: &Arc<Surface>, desc: &SwapchainDesc, old: Option<Self>) -> Result<Self> {
         if !surface.supports(device)? {
             let reason = format!("{} cannot present to this window", device.caps().name);
             return Err(Error::Surface { reason });
@@ -177,14 +172,11 @@ impl Swapchain {
         }
         let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         // SAFETY: the semaphore is unsignalled: the submission that waited for it has finished.
-        let result = unsafe {
-            self.functions.acquire_next_image(self.raw, nanoseconds, semaphore, vk::Fence::null())
-        };
+        let result = unsafe { self.functions.acquire_next_image(self.raw, nanoseconds, semaphore, vk::Fence::null()) };
         match result {
             Ok((index, suboptimal)) => {
                 self.next = (slot + 1) % self.acquired.len();
-                let stages = vk::PipelineStageFlags2::ALL_TRANSFER
-                    | vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT;
+                let stages = vk::PipelineStageFlags2::ALL_TRANSFER | vk::PipelineStageFlags2::COLOR_ATTACHMENT_OUTPUT;
                 Ok(Acquire::Ready(Frame {
                     image: self.images[index as usize],
                     wait: Wait { semaphore, stages },
@@ -209,14 +201,11 @@ impl Swapchain {
         let waits = [frame.signal.semaphore];
         let swapchains = [self.raw];
         let indices = [frame.index];
-        let info = vk::PresentInfoKHR::default()
-            .wait_semaphores(&waits)
-            .swapchains(&swapchains)
-            .image_indices(&indices);
+        let info =
+            vk::PresentInfoKHR::default().wait_semaphores(&waits).swapchains(&swapchains).image_indices(&indices);
         // SAFETY: the queue is locked; the image is acquired and its semaphore will be signalled
         // by the submission of `ticket`.
-        let result =
-            self.device.with_queue(|queue| unsafe { self.functions.queue_present(queue, &info) });
+        let result = self.device.with_queue(|queue| unsafe { self.functions.queue_present(queue, &info) });
         match result {
             Ok(suboptimal) if suboptimal || frame.suboptimal => Ok(Present::OutOfDate),
             Ok(_) => Ok(Present::Done),
@@ -273,9 +262,7 @@ fn choose_format(list: &[vk::SurfaceFormatKHR]) -> Result<vk::SurfaceFormatKHR> 
         return Err(Error::Surface { reason });
     }
     let unorm = [vk::Format::B8G8R8A8_UNORM, vk::Format::R8G8B8A8_UNORM];
-    let found = list.iter().find(|f| {
-        unorm.contains(&f.format) && f.color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR
-    });
+    let found = list.iter().find(|f| unorm.contains(&f.format) && f.color_space == vk::ColorSpaceKHR::SRGB_NONLINEAR);
     found.copied().ok_or_else(|| {
         let names: Vec<_> = list.iter().map(|f| format!("{:?}", f.format)).collect();
         Error::Surface { reason: format!("it offers no 8-bit UNORM format, only {}", names.join(", ")) }
@@ -351,11 +338,8 @@ mod tests {
 
     #[test]
     fn image_counts_stay_in_the_limits() {
-        let c = |min, max| vk::SurfaceCapabilitiesKHR {
-            min_image_count: min,
-            max_image_count: max,
-            ..Default::default()
-        };
+        let c =
+            |min, max| vk::SurfaceCapabilitiesKHR { min_image_count: min, max_image_count: max, ..Default::default() };
         assert_eq!(image_count(&c(3, 0)), 4);
         assert_eq!(image_count(&c(2, 2)), 2);
     }

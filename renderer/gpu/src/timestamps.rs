@@ -26,9 +26,7 @@ impl Timestamps {
     /// A Vulkan error of the driver.
     pub fn new(device: &Arc<Device>, name: &str, count: u32) -> Result<Self> {
         let count = count.max(1);
-        let info = vk::QueryPoolCreateInfo::default()
-            .query_type(vk::QueryType::TIMESTAMP)
-            .query_count(count);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(count);
         // SAFETY: plain creation.
         let raw = unsafe { device.ash().create_query_pool(&info, None) }
             .map_err(|code| device.creation_failed("vkCreateQueryPool", name, 0, code))?;

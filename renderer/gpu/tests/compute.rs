@@ -63,8 +63,7 @@ fn chained_dispatches_see_each_other_and_copies() {
     let add = pipeline(&device, "test/combine.add", &[]);
     let sub = pipeline(&device, "test/combine.sub", &[]);
     let n = 500u32;
-    let [a, sum, difference] =
-        ["a", "sum", "difference"].map(|name| buffer(&device, name, 4 * u64::from(n)));
+    let [a, sum, difference] = ["a", "sum", "difference"].map(|name| buffer(&device, name, 4 * u64::from(n)));
     let bytes = buffer(&device, "bytes", 500);
     let b: Vec<u8> = (0..500).map(|i| (i * 7 % 251) as u8).collect();
     device.upload(&bytes, 0, &b).unwrap();
@@ -75,12 +74,7 @@ fn chained_dispatches_see_each_other_and_copies() {
     let set2 = arena.allocate(&sub, &binds(&difference)).unwrap();
     let back = Buffer::new(
         &device,
-        &BufferDesc {
-            name: "back",
-            size: 4 * u64::from(n),
-            usage: BufferUsage::empty(),
-            memory: MemoryKind::Readback,
-        },
+        &BufferDesc { name: "back", size: 4 * u64::from(n), usage: BufferUsage::empty(), memory: MemoryKind::Readback },
     )
     .unwrap();
     device
@@ -110,12 +104,7 @@ fn a_recorded_buffer_runs_again_with_other_contents() {
     let data = buffer(&device, "data", 256);
     let mut groups = Buffer::new(
         &device,
-        &BufferDesc {
-            name: "groups",
-            size: 12,
-            usage: BufferUsage::INDIRECT_BUFFER,
-            memory: MemoryKind::Upload,
-        },
+        &BufferDesc { name: "groups", size: 12, usage: BufferUsage::INDIRECT_BUFFER, memory: MemoryKind::Upload },
     )
     .unwrap();
     groups.mapped_mut().unwrap().copy_from_slice(push(&[1, 1, 1]));

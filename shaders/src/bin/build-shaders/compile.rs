@@ -3,8 +3,8 @@
 use glslang::error::GlslangError;
 use glslang::include::{IncludeHandler, IncludeResult, IncludeType};
 use glslang::{
-    Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage,
-    SourceLanguage, SpirvVersion, Target, VulkanVersion,
+    Compiler, CompilerOptions, ShaderInput, ShaderMessage, ShaderSource, ShaderStage, SourceLanguage, SpirvVersion,
+    Target, VulkanVersion,
 };
 use shaders::manifest::sha256_hex;
 use shaders::sources::Unit;
@@ -31,18 +31,8 @@ struct Includes<'a> {
 }
 
 impl IncludeHandler for Includes<'_> {
-    fn include(
-        &mut self,
-        kind: IncludeType,
-        header: &str,
-        includer: &str,
-        _depth: usize,
-    ) -> Option<IncludeResult> {
-        let includer = if includer.is_empty() {
-            self.source
-        } else {
-            includer
-        };
+    fn include(&mut self, kind: IncludeType, header: &str, includer: &str, _depth: usize) -> Option<IncludeResult> {
+        let includer = if includer.is_empty() { self.source } else { includer };
         let folder = includer.rsplit_once('/').map_or("", |(folder, _)| folder);
         let beside = (kind == IncludeType::Local).then(|| format!("{folder}/{header}"));
         let candidates = beside.into_iter().chain([format!("include/{header}")]);
@@ -59,8 +49,7 @@ impl IncludeHandler for Includes<'_> {
 
 /// Compiles one unit and reflects it.
 pub fn compile(glsl: &Path, unit: &Unit) -> Result<Compiled, String> {
-    let text =
-        fs::read_to_string(glsl.join(&unit.source)).map_err(|e| format!("{}: {e}", unit.source))?;
+    let text = fs::read_to_string(glsl.join(&unit.source)).map_err(|e| format!("{}: {e}", unit.source))?;
     if text.contains('\0') {
         return Err(format!("{}: holds a zero byte", unit.source));
     }
@@ -68,19 +57,11 @@ pub fn compile(glsl: &Path, unit: &Unit) -> Result<Compiled, String> {
     let source = ShaderSource::from(with_includes_enabled(&text).as_str());
     let options = CompilerOptions {
         source_language: SourceLanguage::GLSL,
-        target: Target::Vulkan {
-            version: VulkanVersion::Vulkan1_3,
-            spirv_version: SpirvVersion::SPIRV1_6,
-        },
+        target: Target::Vulkan { version: VulkanVersion::Vulkan1_3, spirv_version: SpirvVersion::SPIRV1_6 },
         version_profile: None,
         messages: ShaderMessage::SPV_RULES | ShaderMessage::VULKAN_RULES,
     };
-    let mut includes = Includes {
-        glsl,
-        source: &unit.source,
-        read: BTreeMap::new(),
-        missing: None,
-    };
+    let mut includes = Includes { glsl, source: &unit.source, read: BTreeMap::new(), missing: None };
     let result = parse(compiler, &source, &options, unit, &mut includes);
     let words = result.map_err(|error| match &includes.missing {
         Some(header) => format!("cannot include \"{header}\"\n{error}"),
@@ -89,14 +70,8 @@ pub fn compile(glsl: &Path, unit: &Unit) -> Result<Compiled, String> {
     if words.is_empty() {
         return Err(format!("{}: glslang gave no code", unit.source));
     }
-    let interface =
-        spirv::reflect(&words).map_err(|e| format!("shaders/glsl/{}: {e}", unit.source))?;
-    Ok(Compiled {
-        words,
-        source_sha256: sha256_hex(text.as_bytes()),
-        includes: includes.read,
-        interface,
-    })
+    let interface = spirv::reflect(&words).map_err(|e| format!("shaders/glsl/{}: {e}", unit.source))?;
+    Ok(Compiled { words, source_sha256: sha256_hex(text.as_bytes()), includes: includes.read, interface })
 }
 
 /// The source with the include extension switched on right after its `#version` line. (A
@@ -122,14 +97,8 @@ fn parse(
     includes: &mut Includes<'_>,
 ) -> Result<Vec<u32>, String> {
     let no_defines: Option<&[(&str, Option<&str>)]> = None;
-    let input = ShaderInput::new(
-        source,
-        ShaderStage::Compute,
-        options,
-        no_defines,
-        Some(includes),
-    )
-    .map_err(|e| message(&e, unit))?;
+    let input = ShaderInput::new(source, ShaderStage::Compute, options, no_defines, Some(includes))
+        .map_err(|e| message(&e, unit))?;
     // Definitions go into the preamble ourselves, so that their order is the declared one.
     let mut preamble = String::new();
     for define in &unit.defines {
@@ -153,9 +122,7 @@ fn message(error: &GlslangError, unit: &Unit) -> String {
     };
     let mut out = String::new();
     for line in log.lines().filter(|line| !line.trim().is_empty()) {
-        let located = line
-            .strip_prefix("ERROR: ")
-            .or_else(|| line.strip_prefix("WARNING: "));
+        let located = line.strip_prefix("ERROR: ").or_else(|| line.strip_prefix("WARNING: "));
         match located.and_then(|rest| rest.split_once(':')) {
             Some(("0", rest)) => out.push_str(&format!("  shaders/glsl/{}:{rest}\n", unit.source)),
             Some((file, rest)) if file.ends_with(".glsl") => {

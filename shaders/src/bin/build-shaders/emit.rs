@@ -30,12 +30,7 @@ pub fn generated(manifest: &Manifest) -> String {
         let bindings: Vec<String> = i
             .bindings
             .iter()
-            .map(|b| {
-                format!(
-                    "Binding {{ binding: {}, kind: {:?}, count: {} }}",
-                    b.binding, b.kind, b.count
-                )
-            })
+            .map(|b| format!("Binding {{ binding: {}, kind: {:?}, count: {} }}", b.binding, b.kind, b.count))
             .collect();
         let constants: Vec<String> = i
             .spec_constants

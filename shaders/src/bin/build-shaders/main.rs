@@ -33,32 +33,22 @@ struct Options {
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options {
-        check: false,
-        list: false,
-        names: Vec::new(),
-    };
+    let mut options = Options { check: false, list: false, names: Vec::new() };
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
             "--check" => options.check = true,
             "--list" => options.list = true,
             flag if flag.starts_with('-') => {
-                return Err(format!(
-                    "unknown option {flag}; known: --check, --list, NAME..."
-                ));
+                return Err(format!("unknown option {flag}; known: --check, --list, NAME..."));
             }
-            name => options
-                .names
-                .push(name.trim_end_matches(".comp").to_owned()),
+            name => options.names.push(name.trim_end_matches(".comp").to_owned()),
         }
     }
     Ok(options)
 }
 
 fn main() -> ExitCode {
-    let result = options()
-        .map_err(Into::into)
-        .and_then(|options| run(&options));
+    let result = options().map_err(Into::into).and_then(|options| run(&options));
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
@@ -73,9 +63,7 @@ fn main() -> ExitCode {
 fn selected(unit: &Unit, names: &[String]) -> bool {
     let subject = unit.name.split('/').next().unwrap_or_default();
     names.is_empty()
-        || names
-            .iter()
-            .any(|n| *n == unit.name || n == unit.family() || n.trim_end_matches('/') == subject)
+        || names.iter().any(|n| *n == unit.name || n == unit.family() || n.trim_end_matches('/') == subject)
 }
 
 fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
@@ -99,17 +87,11 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         }
     }
     for name in &options.names {
-        if !units
-            .iter()
-            .any(|unit| selected(unit, std::slice::from_ref(name)))
-        {
+        if !units.iter().any(|unit| selected(unit, std::slice::from_ref(name))) {
             return Err(format!("no shader called \"{name}\" (--list prints all names)").into());
         }
     }
-    let chosen: Vec<&Unit> = units
-        .iter()
-        .filter(|u| selected(u, &options.names))
-        .collect();
+    let chosen: Vec<&Unit> = units.iter().filter(|u| selected(u, &options.names)).collect();
     if options.list {
         chosen.iter().for_each(|unit| println!("{}", unit.name));
         return Ok(clean);
@@ -120,10 +102,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Manifest::default(),
         Err(error) => return Err(error.into()),
     };
-    let mut manifest = Manifest {
-        shaders: former.shaders.clone(),
-        ..Manifest::default()
-    };
+    let mut manifest = Manifest { shaders: former.shaders.clone(), ..Manifest::default() };
     // Drop what no longer has a source: everywhere in a full run, and stale variants of the
     // named sources in a partial one.
     let known: BTreeSet<&str> = units.iter().map(|u| u.name.as_str()).collect();
@@ -136,11 +115,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     for unit in &chosen {
         match compile::compile(&glsl, unit) {
             Ok(compiled) => {
-                let bytes: Vec<u8> = compiled
-                    .words
-                    .iter()
-                    .flat_map(|w| w.to_le_bytes())
-                    .collect();
+                let bytes: Vec<u8> = compiled.words.iter().flat_map(|w| w.to_le_bytes()).collect();
                 let entry = Entry {
                     source: unit.source.clone(),
                     source_sha256: compiled.source_sha256,
@@ -160,11 +135,7 @@ fn run(options: &Options) -> Result<bool, Box<dyn Error>> {
     }
     let written = write_all(&root, &manifest, &modules, options)?;
     let state = if options.check { "differ" } else { "written" };
-    println!(
-        "{} shaders compiled, {} files {state}",
-        modules.len(),
-        written
-    );
+    println!("{} shaders compiled, {} files {state}", modules.len(), written);
     Ok(clean && !(options.check && written > 0))
 }
 
@@ -181,16 +152,9 @@ fn write_all(
         if fs::read(&full).is_ok_and(|old| old == bytes) {
             return Ok(());
         }
-        println!(
-            "{} {path}",
-            if options.check { "differs:" } else { "wrote" }
-        );
+        println!("{} {path}", if options.check { "differs:" } else { "wrote" });
         changed += 1;
-        if options.check {
-            Ok(())
-        } else {
-            emit::write_atomically(&full, bytes)
-        }
+        if options.check { Ok(()) } else { emit::write_atomically(&full, bytes) }
     };
     for (name, bytes) in modules {
         put(&format!("spv/{name}.spv"), bytes)?;
@@ -201,10 +165,7 @@ fn write_all(
     if options.names.is_empty() {
         for file in sources::files(&root.join("spv"), "spv")? {
             if !manifest.shaders.contains_key(file.trim_end_matches(".spv")) {
-                println!(
-                    "{} spv/{file}",
-                    if options.check { "unused:" } else { "removed" }
-                );
+                println!("{} spv/{file}", if options.check { "unused:" } else { "removed" });
                 changed += 1;
                 if !options.check {
                     fs::remove_file(root.join("spv").join(file))?;
