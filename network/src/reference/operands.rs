@@ -32,26 +32,32 @@ impl Rows {
     }
 }
 
-/// [`WIDTH`] columns of the right operand, 16 rows of K per entry.
+/// One group of K for [`WIDTH`] columns, aligned so that no vector load crosses a cache line.
+#[repr(align(64))]
+#[derive(Clone)]
+struct Group {
+    values: [Lanes; GROUP13],
+    exponents: [Exponents; GROUP13],
+}
+
+/// [`WIDTH`] columns of the right operand.
 pub struct Columns {
-    values: Vec<[Lanes; GROUP13]>,
-    exponents: Vec<[Exponents; GROUP13]>,
+    groups: Vec<Group>,
 }
 
 impl Columns {
     /// Space for `groups` groups along K.
     pub fn new(groups: usize) -> Self {
-        Self {
-            values: vec![[[0.0; WIDTH]; GROUP13]; groups],
-            exponents: vec![[[lanes::ZERO_EXPONENT; WIDTH]; GROUP13]; groups],
-        }
+        let zero = Group { values: [[0.0; WIDTH]; GROUP13], exponents: [[lanes::ZERO_EXPONENT; WIDTH]; GROUP13] };
+        Self { groups: vec![zero; groups] }
     }
 
     /// Fills row `k` from one code per column.
     #[inline(always)]
     pub fn load(&mut self, k: usize, codes: &[u8; WIDTH]) {
-        lanes::map(codes, &mut self.values[k / GROUP13][k % GROUP13], lanes::from_code);
-        lanes::map(codes, &mut self.exponents[k / GROUP13][k % GROUP13], lanes::code_exponent);
+        let group = &mut self.groups[k / GROUP13];
+        lanes::map(codes, &mut group.values[k % GROUP13], lanes::from_code);
+        lanes::map(codes, &mut group.exponents[k % GROUP13], lanes::code_exponent);
     }
 }
 
@@ -59,10 +65,11 @@ impl Columns {
 #[inline(always)]
 pub fn chain(rows: &Rows, columns: &Columns, groups: std::ops::Range<usize>, acc: &mut [Lanes]) {
     for g in groups {
+        let group = &columns.groups[g];
         // All rows of a group before the next group: its weights stay in the first-level cache.
         for (r, acc) in acc.iter_mut().enumerate() {
             let at = g * rows.count + r;
-            step::group13(&rows.values[at], &rows.exponents[at], &columns.values[g], &columns.exponents[g], acc);
+            step::group13(&rows.values[at], &rows.exponents[at], &group.values, &group.exponents, acc);
         }
     }
 }
