@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
 
     /// A required `[w, h]`.
     fn dimensions(&mut self, root: &Value, key: &str) -> Option<Extent> {
-        self.value(root, key, key, "is not [width, height] of positive integers", |value| dimensions(value))
+        self.value(root, key, key, "is not [width, height] of positive integers", dimensions)
     }
 
     /// Seed, automatic mask and conditioning of a frame that starts from a proxy.
