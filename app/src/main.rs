@@ -1,1 +1,8 @@
-fn main() {}
+//! nrview: a real-time viewer of the full 71-block neural rendering network.
+
+mod cli;
+mod engine;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

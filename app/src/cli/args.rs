@@ -1,0 +1,123 @@
+//! Value types of the command line, checked while it is parsed.
+
+use std::str::FromStr;
+
+use network::frame::Style;
+use network::geometry::{Extent, MAX_SIDE};
+
+/// Parses `WIDTHxHEIGHT`, both 1 to [`MAX_SIDE`].
+pub fn size(text: &str) -> Result<Extent, String> {
+    let form = || format!("{text:?} is not a size; write WIDTHxHEIGHT in pixels, such as 640x360");
+    let (width, height) = text.split_once(['x', 'X']).ok_or_else(form)?;
+    let side = |side: &str| {
+        let value = u64::from_str(side.trim()).map_err(|_| form())?;
+        match u32::try_from(value) {
+            Ok(value) if (1..=MAX_SIDE).contains(&value) => Ok(value),
+            _ => Err(format!("{text:?} is out of range; each side is 1 to {MAX_SIDE} pixels")),
+        }
+    };
+    Ok(Extent::new(side(width)?, side(height)?))
+}
+
+/// Parses a finite number that a half can hold.
+pub fn finite(text: &str) -> Result<f32, String> {
+    let value = f32::from_str(text).map_err(|_| format!("{text:?} is not a number"))?;
+    if value.is_finite() && value.abs() <= 65504.0 {
+        Ok(value)
+    } else {
+        Err(format!("{text} is not a finite number up to 65504"))
+    }
+}
+
+/// Parses a count of at least one.
+pub fn count(text: &str) -> Result<u32, String> {
+    match u32::from_str(text) {
+        Ok(value) if value >= 1 => Ok(value),
+        Ok(_) => Err("at least 1 is needed".to_owned()),
+        Err(_) => Err(format!("{text:?} is not a whole number of at least 1")),
+    }
+}
+
+/// Parses a count of at least one and at most 4096, the most samples a pixel can accumulate.
+pub fn samples(text: &str) -> Result<u32, String> {
+    match count(text)? {
+        value @ 1..=4096 => Ok(value),
+        value => Err(format!("{value} samples are too many; at most 4096")),
+    }
+}
+
+/// Where the network runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum RouteArg {
+    /// The exact route on a Vulkan device.
+    #[default]
+    Auto,
+    /// Portable compute kernels, bit for bit the arithmetic contract.
+    Exact,
+    /// The reference interpreter on the CPU: no device is needed.
+    Cpu,
+}
+
+impl RouteArg {
+    /// The name in tables and JSON of the route that is really taken.
+    pub fn resolved(self) -> &'static str {
+        match self {
+            Self::Auto | Self::Exact => "exact",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// Parses a style by name or number.
+pub fn style(text: &str) -> Result<Style, String> {
+    match text {
+        "0" | "off" => Ok(Style::Off),
+        "1" | "natural" => Ok(Style::Natural),
+        "2" | "cinematic" => Ok(Style::Cinematic),
+        _ => Err(format!("{text:?} is no style; give off, natural or cinematic (or 0, 1, 2)")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("640x360"), Ok(Extent::new(640, 360)));
+        assert_eq!(size("33X1"), Ok(Extent::new(33, 1)));
+        for bad in [
+            "",
+            "x",
+            "640",
+            "640x",
+            "-1x5",
+            "0x0",
+            "0x5",
+            "5x0",
+            "1e3x5",
+            "NaNxNaN",
+            "99999x1",
+            "99999999999999999999x1",
+        ] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+        assert!(size("0x5").is_err_and(|m| m.contains("1 to 16384")));
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(finite("-0.5"), Ok(-0.5));
+        for bad in ["NaN", "inf", "-inf", "1e9", "", "x"] {
+            assert!(finite(bad).is_err(), "{bad}");
+        }
+        assert!(count("0").is_err() && count("-1").is_err() && count("3") == Ok(3));
+        assert!(samples("5000").is_err());
+    }
+
+    #[test]
+    fn styles() {
+        assert_eq!(style("cinematic"), Ok(Style::Cinematic));
+        assert!(style("3").is_err());
+    }
+}

@@ -1,0 +1,136 @@
+//! The command line: arguments, exit codes, and one file per subcommand.
+//!
+//! Exit codes: 0 done and true, 1 ran but the answer is no, 2 could not run. Logs go to the standard error stream; with
+//! `--json` the standard output stream holds exactly one JSON document.
+
+pub mod args;
+mod doctor;
+mod model;
+pub mod outcome;
+mod parity;
+pub mod picture;
+mod process;
+pub mod progress;
+pub mod text;
+pub mod write;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use serde_json::json;
+use tracing_subscriber::EnvFilter;
+
+use outcome::CommandResult;
+
+/// Real-time viewer of the full 71-block neural rendering network.
+///
+/// Without a subcommand it opens the viewer. Exit status: 0 done and true, 1 ran but the answer is no (mismatch,
+/// refused), 2 could not run (bad input, no device).
+#[derive(Debug, Parser)]
+#[command(name = "nrview", version)]
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Options that every subcommand takes.
+#[derive(Clone, Debug, Args)]
+pub struct Globals {
+    /// Vulkan device: its number in `nrview doctor`, or a part of its name. Default: the most capable one.
+    #[arg(long, global = true, value_name = "N|NAME")]
+    pub device: Option<String>,
+    /// Weights: a model directory, a weight container, `starter`, `identity`, or `lively[:SEED]`.
+    #[arg(long, global = true, value_name = "DIR|NAME[:SEED]")]
+    pub model: Option<String>,
+    /// Print one JSON document on the standard output stream; logs stay on the error stream.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// More log lines; twice for all.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Switch the Vulkan validation layer on (it must be installed).
+    #[arg(long, global = true)]
+    pub validation: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make, check, describe or pack weight models.
+    #[command(subcommand)]
+    Model(model::ModelCommand),
+    /// Send one picture through the network.
+    Process(process::ProcessArgs),
+    /// Check whether a route is bit-exact against recorded fixtures.
+    Parity(parity::ParityArgs),
+    /// List the Vulkan devices, what each can run, and why not.
+    Doctor,
+}
+
+/// Parses the arguments, runs the command, prints its outcome and returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    start_log(cli.globals.verbose);
+    let json = cli.globals.json;
+    match run(cli) {
+        Ok(outcome) => {
+            if json {
+                print(&format!("{:#}", outcome.json));
+            } else if !outcome.text.is_empty() {
+                print(outcome.text.trim_end());
+            }
+            ExitCode::from(u8::from(!outcome.holds))
+        }
+        Err(error) => {
+            let message = message(&error);
+            if json {
+                print(&format!("{:#}", json!({ "error": message })));
+            }
+            eprintln!("nrview: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints to the standard output stream. A reader that has gone away (`nrview doctor | head`) is no failure.
+fn print(text: &str) {
+    use std::io::Write as _;
+    _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// An error and its causes, leaving out causes that the message before already quotes.
+fn message(error: &anyhow::Error) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for cause in error.chain() {
+        let text = cause.to_string();
+        if parts.last().is_none_or(|last| !last.contains(&text)) {
+            parts.push(text);
+        }
+    }
+    parts.join(": ")
+}
+
+fn run(cli: Cli) -> CommandResult {
+    let globals = &cli.globals;
+    match cli.command {
+        None => anyhow::bail!("give a subcommand"),
+        Some(Command::Model(command)) => model::run(globals, command),
+        Some(Command::Process(args)) => process::run(globals, &args),
+        Some(Command::Parity(args)) => parity::run(globals, &args),
+        Some(Command::Doctor) => doctor::run(globals),
+    }
+}
+
+/// Log lines on the error stream: warnings by default, `NRVIEW_LOG` overrides `-v`.
+fn start_log(verbose: u8) {
+    let level = ["warn,nrview=info", "info", "debug", "trace"][usize::from(verbose.min(3))];
+    let filter = EnvFilter::try_from_env("NRVIEW_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .with_target(false)
+        .without_time()
+        .init();
+}

@@ -1,0 +1,131 @@
+//! Output files: checked before long work, written to a neighbour and renamed, so that a failure leaves nothing broken.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+
+/// Refuses an output file that could not be written, before the work for it begins. Leaves the disk as it was.
+pub fn check_file(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        bail!("cannot write {}: it is a directory; name a file", path.display());
+    }
+    let folder = parent(path);
+    if !folder.is_dir() {
+        bail!("cannot write {}: there is no directory {}; make it first", path.display(), folder.display());
+    }
+    probe(&folder).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Refuses a directory that is to be made but is there and not empty, or cannot be made. Leaves the disk as it was.
+pub fn check_fresh_folder(folder: &Path) -> Result<()> {
+    if folder.is_file() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        bail!("cannot write into {}: it exists and is not empty; name a new directory", folder.display());
+    }
+    check_folder(folder)
+}
+
+/// Refuses a directory that cannot be written into or made. Leaves the disk as it was.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    // The nearest ancestor that is there decides.
+    let mut nearest = folder;
+    while !nearest.exists() {
+        nearest = match nearest.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+    }
+    if !nearest.is_dir() {
+        bail!("cannot write into {}: {} is not a directory", folder.display(), nearest.display());
+    }
+    probe(nearest).with_context(|| format!("cannot write into {}", folder.display()))
+}
+
+/// Makes an output directory, with its parents.
+pub fn make_folder(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))
+}
+
+/// Writes a whole file or nothing: the bytes go to a neighbour that then takes the name.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = neighbour(&parent(path));
+    let result = fs::File::create(&temporary)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&temporary, path));
+    result.inspect_err(|_| _ = fs::remove_file(&temporary)).with_context(|| {
+        format!("cannot write {}; check the directory's permissions and the free space", path.display())
+    })
+}
+
+/// Writes 8-bit RGB or RGBA pixels as a PNG, rows from the top.
+pub fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result<()> {
+    use image::ImageEncoder as _;
+    let color = if pixels.len() as u64 == u64::from(width) * u64::from(height) * 4 {
+        image::ExtendedColorType::Rgba8
+    } else {
+        image::ExtendedColorType::Rgb8
+    };
+    let mut bytes = Vec::new();
+    image::codecs::png::PngEncoder::new(&mut bytes)
+        .write_image(pixels, width, height, color)
+        .with_context(|| format!("cannot encode {}", path.display()))?;
+    write_file(path, &bytes)
+}
+
+fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// A name in `folder` that no other process or call uses.
+fn neighbour(folder: &Path) -> PathBuf {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!(".nrview-{}-{number}.tmp", std::process::id()))
+}
+
+fn probe(folder: &Path) -> std::io::Result<()> {
+    let file = neighbour(folder);
+    fs::File::create(&file)?;
+    fs::remove_file(&file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_or_untouched() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("out.bin");
+        check_file(&path)?;
+        assert!(!path.exists());
+        write_file(&path, b"first")?;
+        write_file(&path, b"second")?;
+        assert_eq!(fs::read(&path)?, b"second");
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_outputs_are_refused() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        assert!(check_file(folder.path()).is_err());
+        assert!(check_file(&folder.path().join("no/such/file.png")).is_err());
+        let file = folder.path().join("file");
+        fs::write(&file, b"")?;
+        assert!(check_folder(&file).is_err());
+        assert!(check_folder(&file.join("below")).is_err());
+        assert!(check_fresh_folder(folder.path()).is_err());
+        let fresh = folder.path().join("new/below");
+        check_fresh_folder(&fresh)?;
+        assert!(!fresh.exists());
+        make_folder(&fresh)?;
+        check_fresh_folder(&fresh)?;
+        Ok(())
+    }
+}

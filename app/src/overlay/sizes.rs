@@ -1,0 +1,121 @@
+//! The size of the rendered frame: presets, a free size and a share of the window, applied on release or Enter.
+
+use egui::{ComboBox, RichText, Slider, TextEdit};
+use network::geometry::{Extent, Geometry};
+
+use super::Status;
+use crate::cli::args;
+use crate::window::settings::{Action, PRESETS, Settings};
+
+/// What has been typed or dragged but not applied.
+#[derive(Debug, Default)]
+pub struct SizeFields {
+    text: String,
+    /// The size that `text` was last filled from.
+    shown: Option<Extent>,
+    problem: Option<String>,
+    percent: Option<f32>,
+}
+
+impl SizeFields {
+    /// The controls of the frame's size.
+    pub fn show(
+        &mut self,
+        ui: &mut egui::Ui,
+        settings: &Settings,
+        status: &Status,
+        actions: &mut Vec<Action>,
+    ) {
+        if self.shown != Some(settings.size) {
+            self.shown = Some(settings.size);
+            self.text = settings.size.to_string();
+            self.problem = None;
+        }
+        ui.horizontal(|ui| {
+            let current = PRESETS.iter().find(|(_, size)| *size == settings.size);
+            ComboBox::from_id_salt("preset")
+                .width(92.0)
+                .selected_text(current.map_or("custom", |(name, _)| name))
+                .show_ui(ui, |ui| {
+                    for (name, size) in PRESETS {
+                        let text = format!("{name}  {size}");
+                        if ui.selectable_label(settings.size == size, text).clicked() {
+                            actions.push(Action::Resize(size));
+                        }
+                    }
+                });
+            let field = ui.add(
+                TextEdit::singleline(&mut self.text)
+                    .desired_width(88.0)
+                    .char_limit(16),
+            );
+            let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
+            if entered {
+                self.apply(actions);
+            } else if field.lost_focus() {
+                // Left without Enter: nothing was asked for.
+                self.shown = None;
+            }
+            field.on_hover_text("WIDTHxHEIGHT, then Enter");
+        });
+        self.share_of_window(ui, settings, status, actions);
+        if let Some(problem) = &self.problem {
+            ui.label(
+                RichText::new(problem)
+                    .color(egui::Color32::from_rgb(255, 150, 120))
+                    .small(),
+            );
+        }
+    }
+
+    fn apply(&mut self, actions: &mut Vec<Action>) {
+        let parsed = args::size(&self.text).and_then(|size| {
+            Geometry::new(size)
+                .map(|g| g.valid)
+                .map_err(|e| e.to_string())
+        });
+        match parsed {
+            Ok(size) => {
+                self.problem = None;
+                actions.push(Action::Resize(size));
+            }
+            Err(problem) => self.problem = Some(problem),
+        }
+    }
+
+    fn share_of_window(
+        &mut self,
+        ui: &mut egui::Ui,
+        settings: &Settings,
+        status: &Status,
+        actions: &mut Vec<Action>,
+    ) {
+        let [width, height] = status.area.map(|side| side.max(1) as f32);
+        let now = 100.0 * settings.size.width as f32 / width;
+        let mut percent = self.percent.unwrap_or(now);
+        let slider = ui.add(
+            Slider::new(&mut percent, 10.0..=200.0)
+                .suffix(" % of the view")
+                .fixed_decimals(0)
+                .clamping(egui::SliderClamping::Never),
+        );
+        if slider.changed() {
+            self.percent = Some(percent);
+        }
+        let size = |percent: f32| {
+            let side = |full: f32, least: f32| {
+                (full * percent / 100.0).round().clamp(least, 16384.0) as u32
+            };
+            Extent::new(side(width, 33.0), side(height, 16.0))
+        };
+        if let Some(percent) = self.percent
+            && !slider.dragged()
+            && !slider.has_focus()
+        {
+            self.percent = None;
+            actions.push(Action::Resize(size(percent)));
+        } else if let Some(percent) = self.percent {
+            slider.on_hover_text(format!("{} on release", size(percent)));
+        }
+    }
+}

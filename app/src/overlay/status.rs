@@ -1,0 +1,66 @@
+//! What the overlay shows: plain numbers and names, gathered by the window.
+
+use network::geometry::Extent;
+
+/// The state of the program in one frame, for people.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Status {
+    /// Name of the device.
+    pub device: String,
+    /// The weights in words.
+    pub model: String,
+    /// First digits of the weights' digest.
+    pub digest: String,
+    /// Route that computes the network.
+    pub route: String,
+    /// Size rendered, `WIDTHxHEIGHT`.
+    pub size: String,
+    /// Padded size that the network works on.
+    pub field: String,
+    /// Work of a frame, in 10^9 floating-point operations.
+    pub gflop: f64,
+    /// Size of the window's picture area, in pixels.
+    #[serde(skip)]
+    pub area: [u32; 2],
+    /// Size that the frame has, for the sliders.
+    #[serde(skip)]
+    pub extent: Option<Extent>,
+    /// GPU milliseconds of the last network evaluation.
+    pub network_ms: Option<f64>,
+    /// GPU milliseconds of the last rendering of the scene.
+    pub scene_ms: Option<f64>,
+    /// Milliseconds between the last two presented frames.
+    pub frame_ms: f64,
+    /// Frames that went through the network.
+    pub evaluated: u64,
+    /// Frames presented.
+    pub presented: u64,
+    /// Evaluated frames since the history was forgotten.
+    pub history: u64,
+    /// Share of pixels of the last evaluated frame that the network changed by at least one code, 0 to 1.
+    pub changed: Option<f32>,
+    /// Bytes of device memory in use.
+    pub memory: u64,
+    /// The frame being computed, on a slow device.
+    pub progress: Option<Progress>,
+    /// Whether the picture is the live scene without the network, shown until a frame is ready.
+    pub preview: bool,
+    /// The last thing that went wrong.
+    pub error: Option<String>,
+}
+
+/// How far a frame has come.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct Progress {
+    /// Done work over all work, 0 to 1.
+    pub done: f32,
+    /// Seconds since the frame was begun.
+    pub elapsed: f32,
+}
+
+impl Progress {
+    /// Seconds left at the present pace, once enough is done to tell.
+    pub fn remaining(&self) -> Option<f32> {
+        (self.done > 0.02).then(|| self.elapsed * (1.0 - self.done) / self.done)
+    }
+}

@@ -1,0 +1,142 @@
+//! Keys and mouse: shortcuts, and what is held down to fly.
+
+use std::collections::HashSet;
+
+use renderer::FlyInput;
+use winit::event::{ElementState, KeyEvent};
+use winit::keyboard::{Key, KeyCode, PhysicalKey};
+
+use super::layout::CompareMode;
+
+/// What a pressed key asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shortcut {
+    /// N
+    Network,
+    /// T
+    History,
+    /// R
+    Reset,
+    /// P
+    Pause,
+    /// Tab
+    Overlay,
+    /// F11
+    Fullscreen,
+    /// Esc: leave fullscreen, or quit.
+    Escape,
+    /// 1 to 4
+    Mode(CompareMode),
+}
+
+impl Shortcut {
+    /// The shortcut of a key that went down; repeats of a held key are none.
+    pub fn of(event: &KeyEvent) -> Option<Self> {
+        if event.state != ElementState::Pressed || event.repeat {
+            return None;
+        }
+        // Letters go by what is printed on the key, the rest by its place.
+        if let Key::Character(text) = &event.logical_key {
+            match text.to_lowercase().as_str() {
+                "n" => return Some(Self::Network),
+                "t" => return Some(Self::History),
+                "r" => return Some(Self::Reset),
+                "p" => return Some(Self::Pause),
+                _ => {}
+            }
+        }
+        let PhysicalKey::Code(code) = event.physical_key else {
+            return None;
+        };
+        Some(match code {
+            KeyCode::Tab => Self::Overlay,
+            KeyCode::F11 => Self::Fullscreen,
+            KeyCode::Escape => Self::Escape,
+            KeyCode::Digit1 | KeyCode::Numpad1 => Self::Mode(CompareMode::Off),
+            KeyCode::Digit2 | KeyCode::Numpad2 => Self::Mode(CompareMode::On),
+            KeyCode::Digit3 | KeyCode::Numpad3 => Self::Mode(CompareMode::Wipe),
+            KeyCode::Digit4 | KeyCode::Numpad4 => Self::Mode(CompareMode::Side),
+            _ => return None,
+        })
+    }
+}
+
+/// What a drag that began on the picture does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drag {
+    /// No button is down.
+    #[default]
+    None,
+    /// Turns the camera.
+    Look,
+    /// Moves the wipe's line.
+    Wipe,
+}
+
+/// Everything held down.
+#[derive(Debug, Default)]
+pub struct Held {
+    keys: HashSet<KeyCode>,
+    look: [f32; 2],
+    /// The drag in progress.
+    pub drag: Drag,
+    /// The pointer, in window pixels.
+    pub pointer: Option<[f32; 2]>,
+}
+
+impl Held {
+    /// Follows a key.
+    pub fn key(&mut self, event: &KeyEvent) {
+        if let PhysicalKey::Code(code) = event.physical_key {
+            match event.state {
+                ElementState::Pressed => _ = self.keys.insert(code),
+                ElementState::Released => _ = self.keys.remove(&code),
+            }
+        }
+    }
+
+    /// Lets go of everything: the window lost the focus, or a text field took the keys.
+    pub fn release(&mut self) {
+        self.keys.clear();
+        self.drag = Drag::None;
+        self.look = [0.0; 2];
+    }
+
+    /// Follows the pointer; returns how far it moved, in pixels.
+    pub fn moved(&mut self, to: [f32; 2]) -> [f32; 2] {
+        let from = self.pointer.replace(to).unwrap_or(to);
+        let by = [to[0] - from[0], to[1] - from[1]];
+        if self.drag == Drag::Look {
+            self.look[0] += by[0];
+            self.look[1] += by[1];
+        }
+        by
+    }
+
+    /// The flight since the last call.
+    pub fn take_flight(&mut self) -> FlyInput {
+        let axis = |plus: KeyCode, minus: KeyCode| {
+            f32::from(u8::from(self.keys.contains(&plus)))
+                - f32::from(u8::from(self.keys.contains(&minus)))
+        };
+        let flight = FlyInput {
+            forward: axis(KeyCode::KeyW, KeyCode::KeyS),
+            right: axis(KeyCode::KeyD, KeyCode::KeyA),
+            up: axis(KeyCode::KeyE, KeyCode::KeyQ),
+            look: self.look,
+            fast: self.keys.contains(&KeyCode::ShiftLeft)
+                || self.keys.contains(&KeyCode::ShiftRight),
+        };
+        self.look = [0.0; 2];
+        flight
+    }
+
+    /// Whether a key that flies, or the looking drag, is held.
+    pub fn flying(&self) -> bool {
+        use KeyCode::{KeyA, KeyD, KeyE, KeyQ, KeyS, KeyW};
+        self.drag == Drag::Look
+            || [KeyW, KeyA, KeyS, KeyD, KeyQ, KeyE]
+                .iter()
+                .any(|key| self.keys.contains(key))
+    }
+}

@@ -1,0 +1,91 @@
+//! What the person at the window has chosen. Nothing here rebuilds anything but the render size.
+
+use network::frame::Style;
+use network::geometry::Extent;
+
+use super::layout::CompareMode;
+
+/// All choices. Everything but `size` is a parameter of the next frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// Whether the network runs.
+    pub network: bool,
+    /// Whether its history is used.
+    pub temporal: bool,
+    /// What is compared.
+    pub mode: CompareMode,
+    /// The wipe's line: 0 at the left side of the image, 1 at its right side.
+    pub wipe: f32,
+    /// Size of the rendered frame, in pixels; independent of the window.
+    pub size: Extent,
+    /// Whether the scene stands still.
+    pub paused: bool,
+    /// Whether the camera follows its scripted path.
+    pub path: bool,
+    /// Whether the samples of successive frames lie at different places of their pixels.
+    pub jitter: bool,
+    /// Whether the sun throws (noisy, one-sample) shadows.
+    pub shadows: bool,
+    /// Whether the scene has (noisy, one-sample) ambient occlusion.
+    pub occlusion: bool,
+    /// The style, which the network sees too.
+    pub style: Style,
+    /// How much of the network's result is shown, 0 to 1.
+    pub intensity: f32,
+    /// 0 keeps only the changes of luminance, 1 the colours too.
+    pub color_strength: f32,
+    /// Scene value that becomes display white.
+    pub paper_white: f32,
+    /// Whether the overlay is visible.
+    pub overlay: bool,
+}
+
+impl Settings {
+    /// The choices at start.
+    pub fn new(size: Extent) -> Self {
+        Self {
+            network: true,
+            temporal: true,
+            mode: CompareMode::default(),
+            wipe: 0.5,
+            size,
+            paused: false,
+            path: true,
+            jitter: true,
+            shadows: true,
+            occlusion: true,
+            style: Style::Off,
+            intensity: 1.0,
+            color_strength: 1.0,
+            paper_white: 1.0,
+            overlay: true,
+        }
+    }
+}
+
+/// What a person asks for that is not a choice that stays.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Forget the history.
+    ResetHistory,
+    /// Back to the camera's first position.
+    ResetCamera,
+    /// Another size of the rendered frame.
+    Resize(Extent),
+    /// Fullscreen on or off.
+    ToggleFullscreen,
+    /// Leave.
+    Quit,
+}
+
+/// Sizes offered by name.
+pub const PRESETS: [(&str, Extent); 8] = [
+    ("180p", Extent::new(320, 180)),
+    ("270p", Extent::new(480, 270)),
+    ("360p", Extent::new(640, 360)),
+    ("540p", Extent::new(960, 540)),
+    ("720p", Extent::new(1280, 720)),
+    ("1080p", Extent::new(1920, 1080)),
+    ("1440p", Extent::new(2560, 1440)),
+    ("2160p", Extent::new(3840, 2160)),
+];
