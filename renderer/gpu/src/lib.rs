@@ -37,6 +37,7 @@ mod command;
 mod debug;
 mod descriptor;
 mod device;
+mod draw;
 mod error;
 mod extensions;
 mod image;
@@ -60,10 +61,11 @@ pub use cache::{CacheKey, CacheMode, Refusal, decode as decode_cache, encode as 
 pub use capabilities::{
     Capabilities, ComponentType, CooperativeMatrixShape, HeapBudget, Limits, MatrixScope, MemoryHeap, SubgroupInfo,
 };
-pub use command::{CommandBuffer, CommandPool, LoadOp, Rect};
+pub use command::{CommandBuffer, CommandPool};
 pub use debug::validation_messages;
 pub use descriptor::{Bind, BindResource, DescriptorArena, DescriptorSet};
 pub use device::{Device, DeviceDesc};
+pub use draw::{LoadOp, Rect};
 pub use error::{Error, Result};
 pub use image::{Filter, Image, ImageDesc, ImageRef, ImageUsage, Sampler};
 pub use instance::{Instance, InstanceDesc};
