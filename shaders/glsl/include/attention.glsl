@@ -24,6 +24,7 @@ layout(push_constant) uniform Push {
 #else
     uint tokens;
     uint padded;
+    uint first_part;    // of the queries that the dispatch's first workgroup column handles
 #endif
 };
 

@@ -100,13 +100,13 @@ uint e4m3_encode(float h) {
     return a > INF32 ? 0u : r;
 }
 
-// Exact value of the code in bits `shift .. shift + 7` of a word; NaN codes read as zero.
+// Exact value of the code in bits `shift .. shift + 7` of a word; NaN codes of either sign read as +0.
 float e4m3_value(uint word, uint shift) {
     uint sign = (word << (24u - shift)) & SIGN32, m = (word >> shift) & 0x7fu;
     // Subnormal codes are read with the hidden bit of exponent -6, which is then taken off.
     bool sub = m < 8u;
     float f = uintBitsToFloat((m << 20) + (sub ? 121u << 23 : 120u << 23)) - (sub ? 0.015625 : 0.0);
-    return uintBitsToFloat(sign | (m == 0x7fu ? 0u : floatBitsToUint(f)));
+    return uintBitsToFloat(m == 0x7fu ? 0u : sign | floatBitsToUint(f));
 }
 
 // Four held halves as four codes in one word.

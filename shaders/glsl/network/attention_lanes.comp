@@ -93,7 +93,7 @@ void main() {
     uvec2 window = uvec2(gl_WorkGroupID.x / PARTS / heads, first_window + gl_WorkGroupID.y);
     ivec2 origin = ivec2(8u * window) - ivec2(phase_shift(phase));
 #else
-    uint part = gl_WorkGroupID.x, head = gl_WorkGroupID.y;
+    uint part = first_part + gl_WorkGroupID.x, head = gl_WorkGroupID.y;
 #endif
     [[unroll]] for (uint v = 0; v < VECTORS; v++) {
         query[v] = (part * VECTORS + v) * LANES + lane;

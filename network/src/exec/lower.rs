@@ -1,0 +1,319 @@
+//! From an operation to its dispatches: the table of the exact route.
+//!
+//! Binding numbers and push constants are those of the shaders of the same names. Bindings of tensors start at the
+//! block's first row, which is a multiple of 64 rows or of 4 lines, so that every offset is a multiple of 256 bytes:
+//! sides are multiples of 4 and rows have at least 8 bytes.
+
+use std::ops::Range;
+
+use crate::geometry::{WINDOW, windows};
+use crate::plan::{
+    Adapter, Format, Gemm, Head, Merge, Normalise, OpId, OpKind, Plan, Pool, PostBlend, TensorId, VectorRef,
+    VitAttention, WindowAttention,
+};
+
+use super::ExecError;
+use super::blocks::{Bounds, Split};
+use super::kernels::{Kernel, Tiles};
+use super::step::{Bound, Step};
+use super::weights::Weights;
+
+/// Rows at which row blocks may start.
+const ROW_ALIGN: u64 = 64;
+/// Invocations of an elementwise workgroup.
+const LINEAR: u64 = 64;
+/// Workgroups of an elementwise dispatch in x.
+const LINEAR_WIDTH: u64 = 32768;
+/// What an elementwise element costs, in multiply-accumulates.
+const ELEMENT_COST: u64 = 8;
+
+/// Everything lowering looks at.
+pub(super) struct Lowering<'a> {
+    pub plan: &'a Plan,
+    pub weights: &'a Weights,
+    pub tiles: Tiles,
+    pub bounds: Bounds,
+}
+
+impl Lowering<'_> {
+    /// The dispatches of one operation, in any order.
+    pub fn steps(&self, id: OpId) -> Result<Vec<Step>, ExecError> {
+        match &self.plan.op(id).kind {
+            OpKind::Adapter(o) => self.adapter(id, o),
+            OpKind::Gemm(o) => self.gemm(id, o),
+            OpKind::Normalise(o) => self.normalise(id, o),
+            OpKind::WindowAttention(o) => self.window_attention(id, o),
+            OpKind::VitAttention(o) => self.vit_attention(id, o),
+            OpKind::Pool(o) => self.pool(id, o),
+            OpKind::Merge(o) => self.merge(id, o),
+            OpKind::PostBlend(o) => self.post_blend(id, o),
+            OpKind::Head(o) => self.head(id, o),
+        }
+    }
+
+    fn blocks(&self, id: OpId, split: Split) -> Result<Vec<Range<u64>>, ExecError> {
+        let (work, limit) = (split.align, self.bounds.binding);
+        let too_large = || ExecError::RowTooLarge { op: self.plan.op(id).label.clone(), work, limit };
+        split.blocks(&self.bounds).ok_or_else(too_large)
+    }
+
+    /// Bytes of one row.
+    fn row_bytes(&self, id: TensorId) -> u64 {
+        let t = self.plan.tensor(id);
+        (t.channels * t.format.bytes()) as u64
+    }
+
+    fn rows(&self, id: TensorId) -> u64 {
+        self.plan.tensor(id).rows() as u64
+    }
+
+    /// Rows `range` of a tensor.
+    fn bound(&self, id: TensorId, range: &Range<u64>) -> Bound {
+        let bytes = self.row_bytes(id);
+        Bound::Tensor { id, offset: range.start * bytes, range: (range.end - range.start) * bytes }
+    }
+
+    /// Lines `range` of a tensor.
+    fn bound_lines(&self, id: TensorId, range: Range<u64>) -> Bound {
+        let width = u64::from(self.plan.tensor(id).extent.width);
+        self.bound(id, &(range.start * width..range.end * width))
+    }
+
+    fn vector(&self, v: &VectorRef) -> Result<Bound, ExecError> {
+        Ok(Bound::Weight(self.weights.slice(&v.record, v.offset)?))
+    }
+
+    /// Steps of an operation that treats rows one by one, `per_row` invocations each.
+    fn rowwise(
+        &self,
+        op: OpId,
+        kernel: Kernel,
+        (rows, per_row, cost): (u64, u64, u64),
+        widest: u64,
+        make: impl Fn(&Range<u64>) -> (Vec<Bound>, Vec<u32>),
+    ) -> Result<Vec<Step>, ExecError> {
+        let split = Split { units: rows, align: ROW_ALIGN, bytes: widest, per_group: 0, cost };
+        let step = |block: Range<u64>| {
+            let rows = block.end - block.start;
+            let (bound, push) = make(&block);
+            Step { op, kernel, bound, push, groups: linear_groups(rows * per_row), cost: rows * cost }
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+    }
+
+    fn adapter(&self, op: OpId, o: &Adapter) -> Result<Vec<Step>, ExecError> {
+        let weight = Bound::Weight(self.weights.slice(&o.weight.record, o.weight.offset)?);
+        let cost = (2 * o.weight.k * o.weight.n) as u64;
+        let widest = self.row_bytes(o.out_half).max(self.row_bytes(o.features));
+        self.rowwise(op, Kernel::Adapter, (self.rows(o.features), 8, cost), widest, |block| {
+            let bound =
+                [self.bound(o.features, block), weight, self.bound(o.out_half, block), self.bound(o.out_code, block)];
+            (bound.to_vec(), vec![length(block)])
+        })
+    }
+
+    fn head(&self, op: OpId, o: &Head) -> Result<Vec<Step>, ExecError> {
+        let weight = Bound::Weight(self.weights.slice(&o.weight.record, o.weight.offset)?);
+        let cost = (2 * o.weight.k * o.weight.n) as u64;
+        self.rowwise(op, Kernel::Head, (self.rows(o.input), 1, cost), self.row_bytes(o.input), |block| {
+            let bound = [self.bound(o.input, block), weight, self.bound(o.output, block)];
+            (bound.to_vec(), vec![length(block)])
+        })
+    }
+
+    fn normalise(&self, op: OpId, o: &Normalise) -> Result<Vec<Step>, ExecError> {
+        let scale = Bound::Weight(self.weights.slice(&o.scale.record, o.scale.offset)?);
+        let heads = o.scale.heads as u64;
+        let kernel = if o.vit { Kernel::NormaliseVit } else { Kernel::NormaliseWindow };
+        let shape = (self.rows(o.input), heads, heads * 96 * ELEMENT_COST);
+        self.rowwise(op, kernel, shape, self.row_bytes(o.input), |block| {
+            let bound = [self.bound(o.input, block), scale, self.bound(o.output, block)];
+            (bound.to_vec(), vec![length(block), heads as u32])
+        })
+    }
+
+    fn gemm(&self, op: OpId, o: &Gemm) -> Result<Vec<Step>, ExecError> {
+        let (groups, n) =
+            if o.weight.stacked { (1, o.weight.n * o.weight.groups) } else { (o.weight.groups, o.weight.n) };
+        let (k, channels, input) = (o.weight.k, groups * n, self.plan.tensor(o.input).channels);
+        let seed = o.seed.as_ref();
+        let mut flags = u32::from(o.silu);
+        flags |= seed.map_or(0, |s| if self.plan.tensor(s.skip).format == Format::E4m3 { 2 } else { 4 });
+        flags |= if o.out_half.is_some() { 8 } else { 0 };
+        flags |= if o.out_code.is_some() { 16 } else { 0 };
+        let weight = Bound::Weight(self.weights.slice(&o.weight.record, o.weight.offset)?);
+        // Bindings that a dispatch does not touch name bytes that it reads, or writes, anyway.
+        let scale = seed.map(|s| self.vector(&s.scale)).transpose()?.unwrap_or(weight);
+        let tensors = [Some(o.input), seed.map(|s| s.skip), o.out_half, o.out_code];
+        let widest = tensors.iter().flatten().map(|&id| self.row_bytes(id)).max().unwrap_or(1);
+        let cost = (k * channels) as u64;
+        let split = Split {
+            units: self.rows(o.input),
+            align: ROW_ALIGN,
+            bytes: widest,
+            per_group: u64::from(self.tiles.gemm_rows),
+            cost,
+        };
+        let step = |block: Range<u64>| {
+            let bound = |id: Option<TensorId>| id.map(|id| self.bound(id, &block));
+            let skip = bound(seed.map(|s| s.skip)).unwrap_or(weight);
+            let out_half = bound(o.out_half.or(o.out_code)).unwrap_or(weight);
+            let out_code = bound(o.out_code.or(o.out_half)).unwrap_or(weight);
+            Step {
+                op,
+                kernel: Kernel::Gemm,
+                bound: vec![self.bound(o.input, &block), weight, scale, skip, out_half, out_code],
+                push: vec![
+                    length(&block),
+                    k as u32 / 16,
+                    n as u32,
+                    channels as u32,
+                    input as u32 / 16,
+                    if groups > 1 { k as u32 / 16 } else { 0 },
+                    o.partition as u32 / 16,
+                    flags,
+                ],
+                groups: [channels as u32 / self.tiles.gemm_columns, length(&block).div_ceil(self.tiles.gemm_rows), 1],
+                cost: cost * (block.end - block.start),
+            }
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+    }
+
+    fn window_attention(&self, op: OpId, o: &WindowAttention) -> Result<Vec<Step>, ExecError> {
+        let extent = self.plan.tensor(o.output).extent;
+        let (width, height) = (u64::from(extent.width), u64::from(extent.height));
+        let grid = windows(extent, o.phase);
+        let (heads, window, shift) = (o.prior.heads as u64, u64::from(WINDOW), u64::from(grid.shift_y));
+        let prior = Bound::Weight(self.weights.slice(&o.prior.record, o.prior.offset)?);
+        // Two products of 64 x 64 x 32 a head.
+        let cost = u64::from(grid.columns) * heads * 2 * 64 * 64 * 32;
+        let bytes = window * width * self.row_bytes(o.qkv);
+        let split = Split { units: u64::from(grid.rows), align: 1, bytes, per_group: 1, cost };
+        let step = |block: Range<u64>| {
+            let first = (block.start * window).saturating_sub(shift);
+            let last = (block.end * window - shift).min(height);
+            Step {
+                op,
+                kernel: Kernel::WindowAttention,
+                bound: vec![self.bound_lines(o.qkv, first..last), self.bound_lines(o.output, first..last), prior],
+                push: vec![heads as u32, o.phase % 4, extent.width, extent.height, first as u32, block.start as u32],
+                groups: [grid.columns * heads as u32 * (64 / self.tiles.window_queries), length(&block), 1],
+                cost: cost * (block.end - block.start),
+            }
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+    }
+
+    fn vit_attention(&self, op: OpId, o: &VitAttention) -> Result<Vec<Step>, ExecError> {
+        let heads = self.plan.tensor(o.output).channels as u64 / 32;
+        let (tokens, queries) = (o.tokens as u64, u64::from(self.tiles.vit_queries));
+        let all = 0..tokens;
+        let groups = tokens.div_ceil(queries);
+        let cost = queries * o.padded as u64 * 64 * heads;
+        // Every query reads every key, so blocks share their bindings.
+        if self.row_bytes(o.qkv) * tokens > self.bounds.binding {
+            let (op, work, limit) = (self.plan.op(op).label.clone(), tokens, self.bounds.binding);
+            return Err(ExecError::RowTooLarge { op, work, limit });
+        }
+        let split = Split { units: groups, align: 1, bytes: 1, per_group: 1, cost };
+        let step = |block: Range<u64>| Step {
+            op,
+            kernel: Kernel::VitAttention,
+            bound: vec![self.bound(o.qkv, &all), self.bound(o.output, &all)],
+            push: vec![heads as u32, o.tokens as u32, o.padded as u32, block.start as u32],
+            groups: [length(&block), heads as u32, 1],
+            cost: cost * (block.end - block.start),
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+    }
+
+    /// Steps of an operation that treats four channels of a pixel at a time, blocks being lines of `fine`.
+    fn linewise(
+        &self,
+        op: OpId,
+        kernel: Kernel,
+        fine: TensorId,
+        widest_line: u64,
+        make: impl Fn(&Range<u64>, u32) -> (Vec<Bound>, Vec<u32>),
+    ) -> Result<Vec<Step>, ExecError> {
+        let t = self.plan.tensor(fine);
+        let quads = t.channels as u64 / 4;
+        let cost = u64::from(t.extent.width) * t.channels as u64 * ELEMENT_COST;
+        // Multiples of eight lines are multiples of four of the coarser grid.
+        let split = Split { units: u64::from(t.extent.height), align: 8, bytes: widest_line, per_group: 0, cost };
+        let step = |block: Range<u64>| {
+            let lines = block.end - block.start;
+            let (bound, push) = make(&block, quads as u32);
+            let groups = linear_groups(lines * u64::from(t.extent.width) * quads);
+            Step { op, kernel, bound, push, groups, cost: lines * cost }
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+    }
+
+    /// Bytes of one line.
+    fn line_bytes(&self, id: TensorId) -> u64 {
+        self.row_bytes(id) * u64::from(self.plan.tensor(id).extent.width)
+    }
+
+    fn pool(&self, op: OpId, o: &Pool) -> Result<Vec<Step>, ExecError> {
+        let (source, out) = (self.plan.tensor(o.input).extent, self.plan.tensor(o.output).extent);
+        let widest = (2 * self.line_bytes(o.input)).max(self.line_bytes(o.output));
+        self.linewise(op, Kernel::Pool, o.output, widest, |block, quads| {
+            let height = u64::from(source.height);
+            // Output lines beyond half the source are zero; a binding needs at least one line even then.
+            let first = (2 * block.start).min(height - 1);
+            let bound = [
+                self.bound_lines(o.input, first..(2 * block.end).min(height)),
+                self.bound_lines(o.output, block.clone()),
+            ];
+            let lines_left = height.saturating_sub(2 * block.start) as u32;
+            (bound.to_vec(), vec![out.width, length(block), quads, source.width, lines_left])
+        })
+    }
+
+    fn merge(&self, op: OpId, o: &Merge) -> Result<Vec<Step>, ExecError> {
+        let (low, fine) = (self.plan.tensor(o.low).extent, self.plan.tensor(o.out_code).extent);
+        let scale = self.vector(&o.scale)?;
+        let kernel = if o.out_half.is_some() { Kernel::MergeBoth } else { Kernel::MergeCode };
+        let widest = o.out_half.map_or(0, |id| self.line_bytes(id)).max(self.line_bytes(o.low));
+        let widest = widest.max(self.line_bytes(o.skip));
+        self.linewise(op, kernel, o.out_code, widest, |block, quads| {
+            let mut bound = vec![
+                self.bound_lines(o.low, block.start / 2..block.end.div_ceil(2)),
+                self.bound_lines(o.skip, block.clone()),
+                scale,
+                self.bound_lines(o.out_code, block.clone()),
+            ];
+            bound.extend(o.out_half.map(|id| self.bound_lines(id, block.clone())));
+            (bound, vec![fine.width, length(block), quads, low.width])
+        })
+    }
+
+    fn post_blend(&self, op: OpId, o: &PostBlend) -> Result<Vec<Step>, ExecError> {
+        let (low, fine) = (self.plan.tensor(o.up).extent, self.plan.tensor(o.out_code).extent);
+        let (input_scale, adapter_scale) = (self.vector(&o.input_scale)?, self.vector(&o.adapter_scale)?);
+        self.linewise(op, Kernel::PostBlend, o.out_code, self.line_bytes(o.out_half), |block, quads| {
+            let bound = [
+                self.bound_lines(o.up, block.start / 2..block.end.div_ceil(2)),
+                self.bound_lines(o.block0, block.clone()),
+                input_scale,
+                adapter_scale,
+                self.bound_lines(o.out_half, block.clone()),
+                self.bound_lines(o.out_code, block.clone()),
+            ];
+            (bound.to_vec(), vec![fine.width, length(block), quads, low.width])
+        })
+    }
+}
+
+fn length(range: &Range<u64>) -> u32 {
+    (range.end - range.start) as u32
+}
+
+/// Workgroups for `items` invocations of an elementwise kernel.
+fn linear_groups(items: u64) -> [u32; 3] {
+    let groups = items.div_ceil(LINEAR);
+    let width = groups.min(LINEAR_WIDTH);
+    [width as u32, groups.div_ceil(width.max(1)) as u32, 1]
+}

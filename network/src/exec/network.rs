@@ -1,0 +1,300 @@
+//! A plan on a device, ready to be recorded.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gpu::{
+    Bind, BindResource, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena, DescriptorSet, Device,
+    DeviceKind, MemoryKind,
+};
+
+use super::ExecError;
+use super::blocks::Bounds;
+use super::kernels::Kernels;
+use super::lower::Lowering;
+use super::memory::{self, Memory, Placement};
+use super::step::{Bound, Step};
+use super::weights::Weights;
+use crate::plan::{OpId, Plan, TensorId};
+
+/// Part of a storage buffer.
+#[derive(Clone, Copy)]
+pub struct BufferSlice<'a> {
+    /// The buffer.
+    pub buffer: &'a Buffer,
+    /// First byte, a multiple of 256.
+    pub offset: u64,
+    /// Bytes.
+    pub range: u64,
+}
+
+/// How a network is set up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NetworkOptions {
+    /// Every tensor keeps bytes of its own, so that all can be read after a frame. Costs several times the memory.
+    pub keep_all: bool,
+    /// Wish for the largest step, in multiply-accumulates; `None` chooses by the kind of device.
+    pub step_cost: Option<u64>,
+}
+
+/// A plan on a device: memory, descriptor sets and the list of steps; extent lifetime.
+pub struct Network {
+    plan: Arc<Plan>,
+    kernels: Arc<Kernels>,
+    weights: Arc<Weights>,
+    placement: Placement,
+    arenas: Vec<Buffer>,
+    steps: Vec<Step>,
+    sets: Vec<DescriptorSet>,
+    /// First step of every operation, and one past the last.
+    first_step: Vec<usize>,
+}
+
+/// About a fifth of a second on a CPU, a few milliseconds on anything else.
+fn default_step_cost(kind: DeviceKind) -> u64 {
+    match kind {
+        DeviceKind::Discrete => 1 << 36,
+        DeviceKind::Cpu => 1 << 29,
+        _ => 1 << 31,
+    }
+}
+
+impl Network {
+    /// Allocates the activations and prepares every dispatch.
+    ///
+    /// # Errors
+    /// [`ExecError::TooLarge`], naming a size that fits, when the activations exceed the device's limits or free memory;
+    /// other errors of the device.
+    pub fn new(
+        device: &Arc<Device>,
+        kernels: &Arc<Kernels>,
+        weights: &Arc<Weights>,
+        plan: Arc<Plan>,
+        options: NetworkOptions,
+    ) -> Result<Self, ExecError> {
+        let limits = &device.caps().limits;
+        let most = limits.max_memory_allocation.min(limits.max_buffer_size);
+        let placement = if options.keep_all { Placement::separate(&plan, most) } else { Placement::shared(&plan) };
+        if placement.buffers.iter().any(|&bytes| bytes > most) {
+            return Err(memory::too_large(&plan, placement.bytes(), most, "maxMemoryAllocationSize"));
+        }
+        let lowering = Lowering {
+            plan: &plan,
+            weights,
+            tiles: kernels.tiles(),
+            bounds: Bounds {
+                binding: limits.max_storage_buffer_range,
+                groups: u64::from(limits.max_workgroup_count[1]),
+                cost: options.step_cost.unwrap_or_else(|| default_step_cost(device.caps().kind)),
+            },
+        };
+        let (mut steps, mut first_step) = (Vec::new(), vec![0]);
+        for index in 0..plan.ops.len() {
+            steps.extend(lowering.steps(OpId(index as u32))?);
+            first_step.push(steps.len());
+        }
+        let arenas = placement
+            .buffers
+            .iter()
+            .enumerate()
+            .map(|(i, &size)| {
+                let desc = BufferDesc {
+                    name: &format!("network activations {i}"),
+                    size,
+                    usage: BufferUsage::STORAGE_BUFFER,
+                    memory: MemoryKind::Device,
+                };
+                Buffer::new(device, &desc).map_err(|error| match error {
+                    gpu::Error::OutOfMemory { available, .. } if !options.keep_all => {
+                        memory::too_large(&plan, size, available, "free memory")
+                    }
+                    error => error.into(),
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut network = Self {
+            plan,
+            kernels: Arc::clone(kernels),
+            weights: Arc::clone(weights),
+            placement,
+            arenas,
+            steps,
+            sets: Vec::new(),
+            first_step,
+        };
+        network.sets = network.describe(device)?;
+        Ok(network)
+    }
+
+    /// A descriptor set for every step.
+    fn describe(&self, device: &Arc<Device>) -> Result<Vec<DescriptorSet>, ExecError> {
+        let mut arena = DescriptorArena::new(device, "network sets", self.steps.len() as u32)?;
+        let set = |step: &Step| {
+            let bind =
+                |(binding, bound): (usize, &Bound)| Bind { binding: binding as u32, resource: self.resolve(bound) };
+            let binds: Vec<Bind> = step.bound.iter().enumerate().map(bind).collect();
+            Ok(arena.allocate(self.kernels.pipeline(step.kernel), &binds)?)
+        };
+        self.steps.iter().map(set).collect()
+    }
+
+    fn resolve(&self, bound: &Bound) -> BindResource<'_> {
+        match *bound {
+            Bound::Tensor { id, offset, range } => {
+                let slot = self.placement.slot(id);
+                BindResource::Buffer { buffer: &self.arenas[slot.buffer], offset: slot.offset + offset, range }
+            }
+            Bound::Weight(slice) => {
+                let buffer = self.weights.buffer(slice);
+                BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
+            }
+        }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// The kernels.
+    pub fn kernels(&self) -> &Arc<Kernels> {
+        &self.kernels
+    }
+
+    /// Where the features go: halves `[field rows][16]`. To be written before every frame.
+    pub fn features(&self) -> BufferSlice<'_> {
+        self.tensor(self.plan.features)
+    }
+
+    /// Where the head is after a frame: halves `[field rows][4]`.
+    pub fn head(&self) -> BufferSlice<'_> {
+        self.tensor(self.plan.head)
+    }
+
+    fn tensor(&self, id: TensorId) -> BufferSlice<'_> {
+        let slot = self.placement.slot(id);
+        BufferSlice { buffer: &self.arenas[slot.buffer], offset: slot.offset, range: slot.bytes }
+    }
+
+    /// Number of steps of a frame.
+    pub fn steps(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Work of one step in multiply-accumulates, elementwise steps included by what they take.
+    ///
+    /// # Panics
+    /// If there is no such step.
+    pub fn step_cost(&self, step: usize) -> u64 {
+        self.steps[step].cost
+    }
+
+    /// The operation a step belongs to.
+    ///
+    /// # Panics
+    /// If there is no such step.
+    pub fn step_op(&self, step: usize) -> OpId {
+        self.steps[step].op
+    }
+
+    /// The steps of one operation.
+    ///
+    /// # Panics
+    /// If the plan has no such operation.
+    pub fn op_steps(&self, op: OpId) -> Range<usize> {
+        self.first_step[op.0 as usize]..self.first_step[op.0 as usize + 1]
+    }
+
+    /// All steps in runs of at most `most` multiply-accumulates (or one step), for devices on which a whole frame takes
+    /// too long for one submission.
+    pub fn slices(&self, most: u64) -> Vec<Range<usize>> {
+        let mut slices: Vec<Range<usize>> = Vec::new();
+        let mut sum = 0;
+        for (i, step) in self.steps.iter().enumerate() {
+            match slices.last_mut() {
+                Some(slice) if sum + step.cost <= most => {
+                    slice.end = i + 1;
+                    sum += step.cost;
+                }
+                _ => {
+                    slices.push(i..i + 1);
+                    sum = step.cost;
+                }
+            }
+        }
+        slices
+    }
+
+    /// Records steps, each under its operation's label. Ranges of one frame are to be submitted in order; features must
+    /// have been written by an earlier dispatch or transfer with a barrier of its own where it was a transfer. After the
+    /// last step a barrier makes the head visible to dispatches.
+    pub fn record(&self, cmd: &mut CommandBuffer, range: Range<usize>) {
+        for i in range {
+            let (step, set) = (&self.steps[i], &self.sets[i]);
+            if self.first_step[step.op.0 as usize] == i {
+                cmd.compute_barrier();
+            }
+            cmd.label_begin(&self.plan.op(step.op).label);
+            cmd.dispatch(self.kernels.pipeline(step.kernel), set, bytemuck::cast_slice(&step.push), step.groups);
+            cmd.label_end();
+            if i + 1 == self.steps.len() {
+                cmd.compute_barrier();
+            }
+        }
+    }
+
+    /// Runs one operation on what its input tensors hold now, and waits.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn run_op(&self, op: OpId) -> Result<(), ExecError> {
+        let label = &self.plan.op(op).label;
+        Ok(self.kernels.device().run_once(label, |cmd| self.record(cmd, self.op_steps(op)))?)
+    }
+
+    /// Runs a whole frame on the features that are there, in submissions of at most `most` multiply-accumulates, and
+    /// waits.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn run(&self, most: u64) -> Result<(), ExecError> {
+        for slice in self.slices(most) {
+            self.kernels.device().run_once("network", |cmd| self.record(cmd, slice))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of a tensor, halves little-endian. Without `keep_all` other tensors may have overwritten them.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn read_tensor(&self, id: TensorId) -> Result<Vec<u8>, ExecError> {
+        let slice = self.tensor(id);
+        Ok(self.kernels.device().download(slice.buffer, slice.offset, slice.range)?)
+    }
+
+    /// Writes the bytes of a tensor, halves little-endian.
+    ///
+    /// # Errors
+    /// The wrong number of bytes, or errors of the device.
+    pub fn write_tensor(&self, id: TensorId, bytes: &[u8]) -> Result<(), ExecError> {
+        let tensor = self.plan.tensor(id);
+        let (expected, got) = (tensor.bytes(), bytes.len());
+        if expected != got {
+            return Err(ExecError::TensorSize { tensor: tensor.label.clone(), expected, got });
+        }
+        let slice = self.tensor(id);
+        Ok(self.kernels.device().upload(slice.buffer, slice.offset, bytes)?)
+    }
+
+    /// Device memory in use.
+    pub fn memory(&self) -> Memory {
+        Memory { arena: self.placement.bytes(), bound: self.placement.bound, weights: self.weights.bytes() }
+    }
+
+    /// Device memory a plan would take, without allocating it; `weights` is 0.
+    pub fn predict(plan: &Plan, keep_all: bool) -> Memory {
+        let placement = if keep_all { Placement::separate(plan, u64::MAX) } else { Placement::shared(plan) };
+        Memory { arena: placement.bytes(), bound: placement.bound, weights: 0 }
+    }
+}

@@ -1,0 +1,238 @@
+//! Every operation on the device against the CPU reference, on small tensors of hostile contents.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use gpu::testing::TestDevice;
+
+use super::*;
+use crate::geometry::{Extent, Geometry};
+use crate::model::Model;
+use crate::model::synth::{self, Preset};
+use crate::plan::{Format, Op, OpId, OpKind, Plan, Tensor, TensorId};
+use crate::reference::{Reference, TensorData};
+
+/// xorshift64*
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+    }
+}
+
+/// What fills the input tensors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Filling {
+    /// Moderate values, as in a real frame.
+    Usual,
+    /// Every code and every finite half, zeros of both signs, NaN codes.
+    Wild,
+    /// As `Wild`, with infinite halves.
+    Infinite,
+    /// Mostly zeros.
+    Sparse,
+}
+
+fn fill(tensor: &Tensor, filling: Filling, random: &mut Random) -> TensorData {
+    let count = tensor.elements();
+    let sparse = |random: &mut Random| filling == Filling::Sparse && !random.next().is_multiple_of(8);
+    match tensor.format {
+        Format::E4m3 => TensorData::Codes(
+            (0..count)
+                .map(|_| match filling {
+                    _ if sparse(random) => (random.next() as u8) & 0x80,
+                    Filling::Usual => {
+                        let r = random.next();
+                        (r as u8 & 0x80) | (24 + (r >> 8) % 44) as u8
+                    }
+                    _ => random.next() as u8,
+                })
+                .collect(),
+        ),
+        Format::Half => TensorData::Halves(
+            (0..count)
+                .map(|_| {
+                    let r = random.next();
+                    let (sign, bits) = (r as u16 & 0x8000, (r >> 16) as u16 & 0x7fff);
+                    match filling {
+                        _ if sparse(random) => sign,
+                        Filling::Usual | Filling::Sparse => sign | (0x2c00 + bits % 0x1800),
+                        Filling::Infinite if r.is_multiple_of(31) => sign | 0x7c00,
+                        _ => sign | bits % 0x7c00,
+                    }
+                })
+                .collect(),
+        ),
+    }
+}
+
+/// A plan of one operation of `plan`, on a grid of `fine` tokens (and half of that where the operation changes level).
+fn alone(plan: &Plan, op: &Op, fine: Extent) -> Plan {
+    let coarse = Extent::new(fine.width.div_ceil(2).next_multiple_of(4), fine.height.div_ceil(2).next_multiple_of(4));
+    let mut kind = op.kind.clone();
+    let halved: Vec<TensorId> = match &mut kind {
+        OpKind::Pool(o) => vec![o.output],
+        OpKind::Merge(o) => vec![o.low],
+        OpKind::PostBlend(o) => vec![o.up],
+        OpKind::VitAttention(o) => {
+            o.tokens = fine.pixels();
+            o.padded = o.tokens.next_multiple_of(64);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    let mut tensors = plan.tensors.clone();
+    let used: BTreeSet<TensorId> = kind.inputs().into_iter().chain(kind.outputs()).collect();
+    for (i, tensor) in tensors.iter_mut().enumerate() {
+        let id = TensorId(i as u32);
+        tensor.extent = if !used.contains(&id) {
+            Extent::new(4, 4)
+        } else if halved.contains(&id) {
+            coarse
+        } else {
+            fine
+        };
+    }
+    let op = Op { kind, ..op.clone() };
+    Plan { tensors, ops: vec![op], ..plan.clone() }
+}
+
+/// What makes two operations run the same code.
+fn signature(plan: &Plan, op: &Op) -> String {
+    let channels: Vec<_> = op
+        .kind
+        .inputs()
+        .iter()
+        .chain(&op.kind.outputs())
+        .map(|&id| (plan.tensor(id).channels, plan.tensor(id).format))
+        .collect();
+    let detail = match &op.kind {
+        OpKind::Gemm(o) => {
+            format!("{} {} {} {} {}", o.weight.k, o.weight.groups, o.weight.stacked, o.partition, o.silu)
+        }
+        OpKind::WindowAttention(o) => format!("{}", o.phase),
+        OpKind::Normalise(o) => format!("{}", o.vit),
+        _ => String::new(),
+    };
+    format!("{} {channels:?} {detail}", op.kind.name())
+}
+
+struct Setup {
+    device: TestDevice,
+    model: Model,
+    plan: Plan,
+}
+
+impl Setup {
+    fn new(preset: Preset, seed: u64) -> Self {
+        let plan = Plan::new(&Geometry::new(Extent::new(64, 64)).unwrap());
+        Self { device: TestDevice::open().unwrap(), model: synth::generate(preset, seed).unwrap(), plan }
+    }
+
+    /// Runs every distinct operation that `select` takes on the device and on the CPU.
+    fn check(
+        &self,
+        tuning: Tuning,
+        fillings: &[Filling],
+        options: NetworkOptions,
+        select: impl Fn(&Op) -> Option<Extent>,
+    ) {
+        let kernels = Kernels::with_tuning(&self.device, Route::Exact, tuning).unwrap();
+        let weights = Weights::upload(&self.device, &self.model).unwrap();
+        let mut seen = BTreeSet::new();
+        let mut random = Random(0x1234_5678_9abc_def1);
+        for op in &self.plan.ops {
+            let Some(fine) = select(op) else { continue };
+            if !seen.insert(signature(&self.plan, op)) {
+                continue;
+            }
+            let plan = Arc::new(alone(&self.plan, op, fine));
+            let reference = Reference::new(&plan, &self.model).unwrap();
+            let network = Network::new(&self.device, &kernels, &weights, Arc::clone(&plan), options).unwrap();
+            for &filling in fillings {
+                let ids = plan.ops[0].kind.inputs();
+                let inputs: Vec<TensorData> =
+                    ids.iter().map(|&id| fill(plan.tensor(id), filling, &mut random)).collect();
+                for (&id, data) in ids.iter().zip(&inputs) {
+                    network.write_tensor(id, &data.to_bytes()).unwrap();
+                }
+                network.run_op(OpId(0)).unwrap();
+                let want = reference.execute_op(OpId(0), &inputs.iter().collect::<Vec<_>>()).unwrap();
+                for output in want {
+                    let tensor = plan.tensor(output.id);
+                    let got = network.read_tensor(output.id).unwrap();
+                    let want = output.data.to_bytes();
+                    if let Some(at) = (0..want.len()).find(|&i| got[i] != want[i]) {
+                        let element = at / tensor.format.bytes();
+                        panic!(
+                            "{} {filling:?} {}: row {} channel {}: got {:02x}, want {:02x} ({} of {} bytes wrong)",
+                            op.label,
+                            tensor.label,
+                            element / tensor.channels,
+                            element % tensor.channels,
+                            got[at],
+                            want[at],
+                            (0..want.len()).filter(|&i| got[i] != want[i]).count(),
+                            want.len(),
+                        );
+                    }
+                }
+            }
+        }
+        assert!(!seen.is_empty());
+    }
+}
+
+/// A grid for an operation: fewer tokens for wider rows.
+fn grid(plan: &Plan, op: &Op) -> Extent {
+    let widest = op.kind.inputs().iter().chain(&op.kind.outputs()).map(|&id| plan.tensor(id).channels).max();
+    match widest.unwrap_or(0) {
+        0..=512 => Extent::new(20, 12),
+        _ => Extent::new(12, 8),
+    }
+}
+
+const SEPARATE: NetworkOptions = NetworkOptions { keep_all: true, step_cost: None };
+
+#[test]
+fn small_operations_match_the_reference() {
+    let setup = Setup::new(Preset::Lively, 3);
+    let tuning = Tuning::of(&setup.device);
+    let fillings = [Filling::Usual, Filling::Wild, Filling::Sparse];
+    setup.check(tuning, &fillings, SEPARATE, |op| (!matches!(op.kind, OpKind::Gemm(_))).then(|| grid(&setup.plan, op)));
+}
+
+#[test]
+fn multiplies_match_the_reference() {
+    let setup = Setup::new(Preset::Lively, 3);
+    let tuning = Tuning::of(&setup.device);
+    setup.check(tuning, &[Filling::Usual, Filling::Wild, Filling::Sparse], SEPARATE, |op| {
+        matches!(op.kind, OpKind::Gemm(_)).then(|| grid(&setup.plan, op))
+    });
+}
+
+#[test]
+fn infinite_accumulators_match_the_reference() {
+    let setup = Setup::new(Preset::Hot, 6);
+    let tuning = Tuning::of(&setup.device);
+    setup.check(tuning, &[Filling::Infinite], SEPARATE, |op| {
+        let finite_only = matches!(op.kind, OpKind::Adapter(_) | OpKind::Head(_));
+        let small = op.block < 10 || op.block > 60;
+        (small && !finite_only).then(|| grid(&setup.plan, op))
+    });
+}
+
+#[test]
+fn split_operations_match_the_reference() {
+    // So little work a step that every operation takes several.
+    let options = NetworkOptions { keep_all: false, step_cost: Some(1) };
+    let setup = Setup::new(Preset::Lively, 4);
+    let tuning = Tuning::of(&setup.device);
+    setup.check(tuning, &[Filling::Usual], options, |op| {
+        (op.block < 6 || op.block == 31 || op.block > 65).then_some(Extent::new(28, 20))
+    });
+}
