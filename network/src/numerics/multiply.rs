@@ -43,7 +43,8 @@ const fn shift_truncated(v: i32, n: i32) -> i32 {
     }
 }
 
-/// Terms of one group: split operands of each product, and the number of fraction bits the two significands carry.
+/// One group of N products of split operands. Terms are truncated at `fraction` bits below the group's exponent;
+/// `operand_bits` is the number of fraction bits of one operand's significand.
 fn group<const N: usize>(a: [(i32, i32); N], b: [(i32, i32); N], acc: u16, fraction: i32, operand_bits: i32) -> u16 {
     if !half::is_finite(acc) {
         return acc;

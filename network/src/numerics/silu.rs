@@ -3,11 +3,11 @@
 use super::half;
 
 /// -0.055908203125
-const A: u16 = 0xab28;
+pub const A: u16 = 0xab28;
 /// 0.447265625
-const B: u16 = 0x3728;
+pub const B: u16 = 0x3728;
 /// 0.89453125
-const C: u16 = 0x3b28;
+pub const C: u16 = 0x3b28;
 /// 4.0, the clamp.
 const FOUR: u16 = 0x4400;
 

@@ -38,9 +38,9 @@ macro_rules! dispatch {
 }
 pub(super) use dispatch;
 
-/// Instruction sets that the hot loops are compiled for.
+/// Instruction sets, the widest first, that the hot loops are compiled for.
 #[cfg(target_arch = "x86_64")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// AVX-512 with byte, word, doubleword and short-vector instructions.
     Avx512,
@@ -53,16 +53,61 @@ pub(super) enum Level {
 /// The best level that this processor runs.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn level() -> Level {
-    // The detection macro caches; the environment is not consulted.
+    // The detection macro caches its findings.
     let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2");
     let avx512 = avx2
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512dq");
-    match (avx512, avx2) {
+    let best = match (avx512, avx2) {
         (true, _) => Level::Avx512,
         (_, true) => Level::Avx2,
         _ => Level::Baseline,
+    };
+    #[cfg(test)]
+    let best = best.max(tests::limit());
+    best
+}
+
+/// Runs a test once per level that this processor has. Other tests running meanwhile may use the lower level too, which
+/// changes nothing but their speed.
+#[cfg(test)]
+pub(super) use tests::on_every_level;
+
+#[cfg(test)]
+mod tests {
+    #[cfg(target_arch = "x86_64")]
+    mod limited {
+        use std::sync::Mutex;
+        use std::sync::atomic::{AtomicU8, Ordering};
+
+        use super::super::Level;
+
+        const LEVELS: [Level; 3] = [Level::Avx512, Level::Avx2, Level::Baseline];
+        static LIMIT: AtomicU8 = AtomicU8::new(0);
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+        /// The best level allowed now.
+        pub fn limit() -> Level {
+            LEVELS[LIMIT.load(Ordering::Relaxed) as usize]
+        }
+
+        pub fn on_every_level(test: impl Fn()) {
+            let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            for index in 0..LEVELS.len() as u8 {
+                LIMIT.store(index, Ordering::Relaxed);
+                test();
+            }
+            LIMIT.store(0, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    pub use limited::{limit, on_every_level};
+
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn on_every_level(test: impl Fn()) {
+        test();
     }
 }

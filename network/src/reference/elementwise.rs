@@ -117,6 +117,7 @@ mod tests {
     use super::*;
     use crate::numerics::vectors::Random;
     use crate::numerics::{e4m3, elementwise};
+    use crate::reference::dispatch::on_every_level;
 
     fn halves(random: &mut Random, n: usize) -> Vec<u16> {
         (0..n).map(|_| random.half()).collect()
@@ -128,43 +129,47 @@ mod tests {
 
     #[test]
     fn pool_matches_the_definition_and_leaves_missing_sources_zero() {
-        let mut random = Random::new(71);
-        let (from, to, c) = (Extent::new(36, 20), Extent::new(20, 12), 40);
-        let input = halves(&mut random, from.pixels() * c);
-        let out = pool(&input, from, to, c);
-        for y in 0..12 {
-            for x in 0..20 {
-                for i in 0..c {
-                    let at = |dx: usize, dy: usize| input[((2 * y + dy) * 36 + 2 * x + dx) * c + i];
-                    let inside = 2 * x + 1 < 36 && 2 * y + 1 < 20;
-                    let pooled = || elementwise::pool(at(0, 0), at(1, 0), at(0, 1), at(1, 1));
-                    let want = if inside { e4m3::encode(pooled()) } else { 0 };
-                    assert_eq!(out[(y * 20 + x) * c + i], want);
+        on_every_level(|| {
+            let mut random = Random::new(71);
+            let (from, to, c) = (Extent::new(36, 20), Extent::new(20, 12), 40);
+            let input = halves(&mut random, from.pixels() * c);
+            let out = pool(&input, from, to, c);
+            for y in 0..12 {
+                for x in 0..20 {
+                    for i in 0..c {
+                        let at = |dx: usize, dy: usize| input[((2 * y + dy) * 36 + 2 * x + dx) * c + i];
+                        let inside = 2 * x + 1 < 36 && 2 * y + 1 < 20;
+                        let pooled = || elementwise::pool(at(0, 0), at(1, 0), at(0, 1), at(1, 1));
+                        let want = if inside { e4m3::encode(pooled()) } else { 0 };
+                        assert_eq!(out[(y * 20 + x) * c + i], want);
+                    }
                 }
             }
-        }
+        });
     }
 
     #[test]
     fn merge_and_blend_match_the_definition() {
-        let mut random = Random::new(72);
-        let (high, low, c) = (Extent::new(36, 20), Extent::new(20, 12), 40);
-        let projection = halves(&mut random, low.pixels() * c);
-        let up = codes(&mut random, low.pixels() * c);
-        let skip = codes(&mut random, high.pixels() * c);
-        let (scale, other) = (halves(&mut random, c), halves(&mut random, c));
-        let merged = merge(&projection, low.width, &skip, high, &scale);
-        let scales = BlendScales { input: &scale, adapter: &other };
-        let blended = blend(&up, low.width, &skip, high, &scales);
-        for pixel in 0..high.pixels() {
-            let nearest = (pixel / 36 / 2) * 20 + pixel % 36 / 2;
-            for i in 0..c {
-                let at = pixel * c + i;
-                let want = elementwise::merge(projection[nearest * c + i], skip[at], scale[i]);
-                assert_eq!((merged.halves[at], merged.codes[at]), (want, e4m3::encode(want)));
-                let want = elementwise::blend(up[nearest * c + i], scale[i], skip[at], other[i]);
-                assert_eq!((blended.halves[at], blended.codes[at]), (want, e4m3::encode(want)));
+        on_every_level(|| {
+            let mut random = Random::new(72);
+            let (high, low, c) = (Extent::new(36, 20), Extent::new(20, 12), 40);
+            let projection = halves(&mut random, low.pixels() * c);
+            let up = codes(&mut random, low.pixels() * c);
+            let skip = codes(&mut random, high.pixels() * c);
+            let (scale, other) = (halves(&mut random, c), halves(&mut random, c));
+            let merged = merge(&projection, low.width, &skip, high, &scale);
+            let scales = BlendScales { input: &scale, adapter: &other };
+            let blended = blend(&up, low.width, &skip, high, &scales);
+            for pixel in 0..high.pixels() {
+                let nearest = (pixel / 36 / 2) * 20 + pixel % 36 / 2;
+                for i in 0..c {
+                    let at = pixel * c + i;
+                    let want = elementwise::merge(projection[nearest * c + i], skip[at], scale[i]);
+                    assert_eq!((merged.halves[at], merged.codes[at]), (want, e4m3::encode(want)));
+                    let want = elementwise::blend(up[nearest * c + i], scale[i], skip[at], other[i]);
+                    assert_eq!((blended.halves[at], blended.codes[at]), (want, e4m3::encode(want)));
+                }
             }
-        }
+        });
     }
 }

@@ -232,3 +232,86 @@ fn seed(item: &Item, columns: std::ops::Range<usize>, acc: &mut [Lanes]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numerics::vectors::Random;
+    use crate::numerics::{e4m3, multiply, silu};
+    use crate::plan::{MatrixRef, Seed, TensorId, VectorRef};
+    use crate::reference::dispatch::on_every_level;
+
+    /// One shape; checks every output against `multiply::dot`.
+    struct Case {
+        rows: usize,
+        k: usize,
+        n: usize,
+        groups: usize,
+        stacked: bool,
+        partition: usize,
+        silu: bool,
+    }
+
+    fn check(case: &Case, half_skip: bool, random: &mut Random) {
+        let &Case { rows, k, n, groups, stacked, partition, silu } = case;
+        let (channels_in, channels_out) = (if stacked { k } else { k * groups }, n * groups);
+        let codes: Vec<u8> = (0..rows * channels_in).map(|_| random.code() & 0xcf).collect();
+        let weight: Vec<u8> = (0..k * channels_out).map(|_| random.code() & 0xcf).collect();
+        let scale: Vec<u16> = (0..channels_out).map(|_| random.half() & 0xbfff).collect();
+        let count = rows * channels_out;
+        let tensor = if half_skip {
+            TensorData::Halves((0..count).map(|_| random.half() & 0xbfff).collect())
+        } else {
+            TensorData::Codes((0..count).map(|_| random.code()).collect())
+        };
+        let gemm = Gemm {
+            input: TensorId(0),
+            weight: MatrixRef { record: String::new(), offset: 0, k, n, groups, stacked },
+            partition,
+            seed: Some(Seed {
+                skip: TensorId(1),
+                scale: VectorRef { record: String::new(), offset: 0, len: channels_out },
+            }),
+            silu,
+            out_half: Some(TensorId(2)),
+            out_code: Some(TensorId(3)),
+        };
+        let skip = Some(Skip { tensor: &tensor, scale: &scale });
+        let (halves, published) = run(&gemm, &Inputs { codes: &codes, weight: &weight, skip }, rows);
+        let (halves, published) = (halves.unwrap(), published.unwrap());
+        for row in 0..rows {
+            for out in 0..channels_out {
+                let (group, column) = (out / n, out % n);
+                let start = row * channels_in + if stacked { 0 } else { group * k };
+                let weights: Vec<u8> = (0..k)
+                    .map(|i| match stacked {
+                        true => weight[i * channels_out + out],
+                        false => weight[(group * k + i) * n + column],
+                    })
+                    .collect();
+                let skip = match &tensor {
+                    TensorData::Halves(skip) => skip[row * channels_out + out],
+                    TensorData::Codes(skip) => e4m3::decode(skip[row * channels_out + out]),
+                };
+                let seed = multiply::seed(skip, scale[out]);
+                let want = multiply::dot(&codes[start..start + k], &weights, seed, partition);
+                let at = row * channels_out + out;
+                assert_eq!(halves[at], want, "row {row} output {out}");
+                assert_eq!(published[at], e4m3::encode(if silu { silu::silu(want) } else { want }));
+            }
+        }
+    }
+
+    #[test]
+    fn every_grouping_matches_the_definition() {
+        let case = Case { rows: 5, k: 64, n: 96, groups: 1, stacked: false, partition: 64, silu: false };
+        on_every_level(|| {
+            let mut random = Random::new(81);
+            check(&case, true, &mut random);
+            check(&Case { rows: 130, n: 16, silu: true, ..case }, false, &mut random);
+            check(&Case { groups: 3, n: 32, ..case }, false, &mut random);
+            check(&Case { groups: 3, n: 128, stacked: true, silu: true, ..case }, true, &mut random);
+            check(&Case { rows: 66, k: 128, n: 48, partition: 32, ..case }, true, &mut random);
+        });
+    }
+}

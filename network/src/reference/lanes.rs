@@ -4,6 +4,8 @@
 //! is a branch-free form of the one named in its comment and is tested against it bit for bit; the definition stays in
 //! [`crate::numerics`].
 
+use crate::numerics::{exponential, half, silu};
+
 /// `to[i] = f(from[i])`; a plain loop, which vectorizes where the array's own `map` does not.
 #[inline(always)]
 pub fn map<A: Copy, B, const N: usize>(from: &[A; N], to: &mut [B; N], f: impl Fn(A) -> B) {
@@ -94,7 +96,7 @@ pub fn fma(a: f32, b: f32, c: f32) -> f32 {
     // Toward the error: away from zero when it has the sum's sign. An infinite or NaN sum has a NaN error and stays.
     let away = (error.to_bits() ^ bits) as i32 >= 0;
     let moved = if away { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
-    let inexact = error > 0.0 || error < 0.0;
+    let inexact = error.abs() > 0.0; // false for NaN
     round(f32::from_bits(if inexact && bits & 1 == 0 { moved } else { bits }))
 }
 
@@ -176,25 +178,33 @@ pub fn to_code(x: f32) -> u8 {
 /// `silu::silu`. The products are exact in f32, so each line rounds once (numerics section 5).
 #[inline(always)]
 pub fn silu(x: f32) -> f32 {
+    const A: f32 = half::to_f32(silu::A);
+    const B: f32 = half::to_f32(silu::B);
+    const C: f32 = half::to_f32(silu::C);
     let b = x.clamp(-4.0, 4.0);
-    let i = round(-0.055_908_203 * b.abs() + 0.447_265_63);
-    let p = round(b * i + 0.894_531_25);
+    let i = round(A * b.abs() + B);
+    let p = round(b * i + C);
     mul(x, p)
 }
 
 /// `exponential::exp_window`; the score is not a NaN.
 #[inline(always)]
 pub fn exp_window(score: f32) -> f32 {
-    let a = round(score * 0.044_921_875 + 1.300_781_25).clamp(1.03125, 1.569_335_94);
-    move_to_exponent(a, 5, 0x8000)
+    const LOW: f32 = half::to_f32(exponential::WINDOW_CLAMP[0]);
+    const HIGH: f32 = half::to_f32(exponential::WINDOW_CLAMP[1]);
+    let a = round(score * exponential::WINDOW_SLOPE + exponential::WINDOW_OFFSET);
+    move_to_exponent(a.clamp(LOW, HIGH), 5, 0x8000)
 }
 
 /// `exponential::exp_vit`; the score is not a NaN. For the clamped range the f32 affine rounds to the half fma's result
 /// (numerics section 8).
 #[inline(always)]
 pub fn exp_vit(score: f32) -> f32 {
-    let a = round(score * 0.089_538_574 + 1.708_984_4).clamp(1.439_453_1, 1.977_539_1);
-    move_to_exponent(a, 4, 0x4000)
+    const SLOPE: f32 = half::to_f32(exponential::VIT_SLOPE);
+    const OFFSET: f32 = half::to_f32(exponential::VIT_OFFSET);
+    const LOW: f32 = half::to_f32(exponential::VIT_CLAMP[0]);
+    const HIGH: f32 = half::to_f32(exponential::VIT_CLAMP[1]);
+    move_to_exponent(round(score * SLOPE + OFFSET).clamp(LOW, HIGH), 4, 0x4000)
 }
 
 /// Half bits of `a` in [1, 2), shifted left and offset mod 2^16; the result is a positive normal half.
@@ -209,7 +219,7 @@ fn move_to_exponent(a: f32, shift: u32, offset: u32) -> f32 {
 mod tests {
     use super::*;
     use crate::numerics::vectors::Random;
-    use crate::numerics::{e4m3, exponential, half, multiply, root};
+    use crate::numerics::{e4m3, multiply, root};
 
     fn same(lane: f32, bits: u16) -> bool {
         to_half(lane) == bits
@@ -276,7 +286,7 @@ mod tests {
     fn functions_match_for_every_half() {
         for h in (0..=u16::MAX).filter(|&h| !half::is_nan(h)) {
             let x = from_half(h);
-            assert!(same(silu(x), crate::numerics::silu::silu(h)), "{h:04x}");
+            assert!(same(silu(x), silu::silu(h)), "{h:04x}");
             assert!(same(exp_window(x), exponential::exp_window(h)), "{h:04x}");
             assert!(same(exp_vit(x), exponential::exp_vit(h)), "{h:04x}");
             assert!(same(reciprocal(x), root::reciprocal(h)), "{h:04x}");

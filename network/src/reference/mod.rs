@@ -22,6 +22,9 @@ mod vit;
 mod weights;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use error::ReferenceError;
 pub use tensor::{Output, TensorData};
 

@@ -66,35 +66,39 @@ mod tests {
     use super::*;
     use crate::numerics::cosine;
     use crate::numerics::vectors::Random;
+    use crate::reference::dispatch::on_every_level;
 
     #[test]
     fn rows_match_the_definition() {
-        let mut random = Random::new(51);
-        let scales = [0x35ec, 0x4900, 0xb800];
-        for round in 0..40 {
-            // Every magnitude, then rows of similar magnitudes, then rows with many zeros.
-            let qkv: Vec<u16> = (0..300 * 3 * HEAD_COLUMNS)
-                .map(|_| match round % 4 {
-                    0 => random.half(),
-                    1 => random.next() as u16 & 0x83ff | 0x3800,
-                    2 => random.next() as u16 & 0x8fff | 0x3000,
-                    _ => [0, 0x8000, random.half() & 0x8fff][random.next() as usize % 3],
-                })
-                .collect();
-            for vit in [false, true] {
-                let out = run(&qkv, &scales, vit);
-                for (i, v) in qkv.as_chunks::<HEAD>().0.iter().enumerate() {
-                    let scale = scales[i / 3 % 3];
-                    let norm = cosine::norm(if vit { cosine::square_sum_vit(v) } else { cosine::square_sum_window(v) });
-                    let want = match (i % 3, vit) {
-                        (0, false) => cosine::query_window(v, norm, scale),
-                        (0, true) => cosine::query_vit(v, norm, scale),
-                        (1, _) => cosine::key(v, norm),
-                        _ => cosine::value(v),
-                    };
-                    assert_eq!(out[i * HEAD..][..HEAD], want, "vector {i}, vit {vit}: {v:04x?}");
+        on_every_level(|| {
+            let mut random = Random::new(51);
+            let scales = [0x35ec, 0x4900, 0xb800];
+            for round in 0..16 {
+                // Every magnitude, then rows of similar magnitudes, then rows with many zeros.
+                let qkv: Vec<u16> = (0..300 * 3 * HEAD_COLUMNS)
+                    .map(|_| match round % 4 {
+                        0 => random.half(),
+                        1 => random.next() as u16 & 0x83ff | 0x3800,
+                        2 => random.next() as u16 & 0x8fff | 0x3000,
+                        _ => [0, 0x8000, random.half() & 0x8fff][random.next() as usize % 3],
+                    })
+                    .collect();
+                for vit in [false, true] {
+                    let out = run(&qkv, &scales, vit);
+                    for (i, v) in qkv.as_chunks::<HEAD>().0.iter().enumerate() {
+                        let scale = scales[i / 3 % 3];
+                        let norm =
+                            cosine::norm(if vit { cosine::square_sum_vit(v) } else { cosine::square_sum_window(v) });
+                        let want = match (i % 3, vit) {
+                            (0, false) => cosine::query_window(v, norm, scale),
+                            (0, true) => cosine::query_vit(v, norm, scale),
+                            (1, _) => cosine::key(v, norm),
+                            _ => cosine::value(v),
+                        };
+                        assert_eq!(out[i * HEAD..][..HEAD], want, "vector {i}, vit {vit}: {v:04x?}");
+                    }
                 }
             }
-        }
+        });
     }
 }

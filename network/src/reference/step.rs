@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::numerics::vectors::Random;
     use crate::numerics::{half, multiply};
-    use crate::reference::dispatch::dispatch;
+    use crate::reference::dispatch::{dispatch, on_every_level};
 
     dispatch! {
         fn step(
@@ -91,37 +91,41 @@ mod tests {
 
     #[test]
     fn random_groups_match_the_definition() {
-        let mut random = Random::new(21);
-        for round in 0..60_000 {
-            // Operands of a narrow or the whole exponent range; accumulators from any half to those that arise.
-            let (low, span) = [(0, 256), (0x28, 0x20), (0, 0x10), (0x60, 0x20), (0x30, 0x10)][round % 5];
-            let mut code = || match span {
-                256 => random.code(),
-                _ => (low + random.next() % span) as u8 | (random.next() as u8 & 0x80),
-            };
-            let a = std::array::from_fn(|_| code());
-            let b = std::array::from_fn(|_| std::array::from_fn(|_| code()));
-            let acc = std::array::from_fn(|_| match random.next() % 8 {
-                0 => [0, 0x8000, half::INFINITY, 0xfc00, half::NAN, 0x7bff, 1, 0x8001][random.next() as usize % 8],
-                1..4 => random.half(),
-                _ => (random.next() as u16 & 0x9fff) + 0x2000,
-            });
-            check(a, b, acc);
-        }
+        on_every_level(|| {
+            let mut random = Random::new(21);
+            for round in 0..30_000 {
+                // Operands of a narrow or the whole exponent range; accumulators from any half to those that arise.
+                let (low, span) = [(0, 256), (0x28, 0x20), (0, 0x10), (0x60, 0x20), (0x30, 0x10)][round % 5];
+                let mut code = || match span {
+                    256 => random.code(),
+                    _ => (low + random.next() % span) as u8 | (random.next() as u8 & 0x80),
+                };
+                let a = std::array::from_fn(|_| code());
+                let b = std::array::from_fn(|_| std::array::from_fn(|_| code()));
+                let acc = std::array::from_fn(|_| match random.next() % 8 {
+                    0 => [0, 0x8000, half::INFINITY, 0xfc00, half::NAN, 0x7bff, 1, 0x8001][random.next() as usize % 8],
+                    1..4 => random.half(),
+                    _ => (random.next() as u16 & 0x9fff) + 0x2000,
+                });
+                check(a, b, acc);
+            }
+        });
     }
 
     #[test]
     fn extremes_match_the_definition() {
-        let extremes = [0u8, 0x80, 1, 0x81, 7, 8, 0x88, 0x7e, 0xfe, 0x7f, 0xff, 0x38, 0x77];
-        for a in extremes {
-            for b in extremes {
-                for acc in [0, 0x8000, 1, 0x83ff, 0x0400, 0x7bff, 0xfbff, 0x7c00, 0x3c01, 0x7e00] {
-                    check([a; 16], [[b; WIDTH]; 16], [acc; WIDTH]);
-                    let mut single = [0; 16];
-                    single[5] = a;
-                    check(single, [[b; WIDTH]; 16], [acc; WIDTH]);
+        on_every_level(|| {
+            let extremes = [0u8, 0x80, 1, 0x81, 7, 8, 0x88, 0x7e, 0xfe, 0x7f, 0xff, 0x38, 0x77];
+            for a in extremes {
+                for b in extremes {
+                    for acc in [0, 0x8000, 1, 0x83ff, 0x0400, 0x7bff, 0xfbff, 0x7c00, 0x3c01, 0x7e00] {
+                        check([a; 16], [[b; WIDTH]; 16], [acc; WIDTH]);
+                        let mut single = [0; 16];
+                        single[5] = a;
+                        check(single, [[b; WIDTH]; 16], [acc; WIDTH]);
+                    }
                 }
             }
-        }
+        });
     }
 }

@@ -66,8 +66,8 @@ dispatch! {
         let mut columns = [[0; WIDTH]; HEAD];
         for q in 0..WIDTH {
             let row = head.row(first + q, 0);
-            for c in 0..HEAD {
-                columns[c][q] = row[c];
+            for (column, code) in columns.iter_mut().zip(row) {
+                column[q] = code;
             }
         }
         for (c, column) in columns.iter().enumerate() {
@@ -83,8 +83,8 @@ dispatch! {
             for t in 0..BLOCK {
                 keys.load(t, &head.row(block + t, 1));
                 let value = head.row(block + t, 2);
-                for c in 0..HEAD {
-                    columns[c][t] = value[c];
+                for (column, code) in columns.iter_mut().zip(value) {
+                    column[t] = code;
                 }
             }
             for (c, column) in columns.iter().enumerate() {
@@ -122,24 +122,27 @@ mod tests {
     use super::*;
     use crate::numerics::attention;
     use crate::numerics::vectors::Random;
+    use crate::reference::dispatch::on_every_level;
 
     #[test]
     fn any_number_of_tokens_matches_the_definition() {
-        let mut random = Random::new(41);
-        let heads = 2;
-        for tokens in [1, 31, 64, 70, 130, 192] {
-            let qkv: Vec<u8> = (0..tokens * heads * 96).map(|_| random.code() & 0xbf).collect();
-            let out = run(&qkv, tokens, heads);
-            for head in 0..heads {
-                let part = |part: usize| -> Vec<HeadRow> {
-                    let at = |t: usize| (t * heads + head) * 96 + part * 32;
-                    (0..tokens).map(|t| qkv[at(t)..][..32].try_into().unwrap()).collect()
-                };
-                let want = attention::vit(&part(0), &part(1), &part(2));
-                for (t, want) in want.iter().enumerate() {
-                    assert_eq!(&out[(t * heads + head) * 32..][..32], want, "{tokens} tokens, token {t}");
+        on_every_level(|| {
+            let mut random = Random::new(41);
+            let heads = 2;
+            for tokens in [1, 31, 64, 70, 130, 192] {
+                let qkv: Vec<u8> = (0..tokens * heads * 96).map(|_| random.code() & 0xbf).collect();
+                let out = run(&qkv, tokens, heads);
+                for head in 0..heads {
+                    let part = |part: usize| -> Vec<HeadRow> {
+                        let at = |t: usize| (t * heads + head) * 96 + part * 32;
+                        (0..tokens).map(|t| qkv[at(t)..][..32].try_into().unwrap()).collect()
+                    };
+                    let want = attention::vit(&part(0), &part(1), &part(2));
+                    for (t, want) in want.iter().enumerate() {
+                        assert_eq!(&out[(t * heads + head) * 32..][..32], want, "{tokens} tokens, token {t}");
+                    }
                 }
             }
-        }
+        });
     }
 }

@@ -80,8 +80,8 @@ dispatch! {
             let first = half * WIDTH;
             for c in 0..HEAD {
                 let mut column = [0; WIDTH];
-                for (q, code) in column.iter_mut().enumerate() {
-                    *code = tokens[first + q][c];
+                for (code, token) in column.iter_mut().zip(&tokens[first..]) {
+                    *code = token[c];
                 }
                 queries.load(c, &column);
             }
@@ -122,33 +122,36 @@ mod tests {
     use crate::geometry::{Extent, windows};
     use crate::numerics::attention;
     use crate::numerics::vectors::Random;
+    use crate::reference::dispatch::on_every_level;
 
     #[test]
     fn windows_match_the_definition() {
-        let mut random = Random::new(31);
-        let heads = 2;
-        for phase in 0..4 {
-            let grid = windows(Extent::new(12, 8), phase);
-            let qkv: Vec<u8> = (0..grid.extent.pixels() * heads * HEAD_COLUMNS).map(|_| random.code()).collect();
-            let priors: Vec<u16> = (0..heads * 4096).map(|_| random.next() as u16 & 0xbfff).collect();
-            let out = run(&qkv, &grid, &transpose_priors(&priors));
-            for window in 0..grid.count() {
-                for head in 0..heads {
-                    let part = |part: usize| -> [HeadRow; 64] {
-                        std::array::from_fn(|t| match grid.row(window, t) {
-                            Some(row) => qkv[row * heads * 96 + head * 96 + part * 32..][..32].try_into().unwrap(),
-                            None => [0; 32],
-                        })
-                    };
-                    let prior: Vec<[u16; 64]> = priors[head * 4096..][..4096].as_chunks().0.to_vec();
-                    let want = attention::window(&part(0), &part(1), &part(2), &prior.try_into().unwrap());
-                    for (t, want) in want.iter().enumerate() {
-                        if let Some(row) = grid.row(window, t) {
-                            assert_eq!(&out[row * heads * 32 + head * 32..][..32], want, "phase {phase} token {t}");
+        on_every_level(|| {
+            let mut random = Random::new(31);
+            let heads = 2;
+            for phase in 0..4 {
+                let grid = windows(Extent::new(12, 8), phase);
+                let qkv: Vec<u8> = (0..grid.extent.pixels() * heads * HEAD_COLUMNS).map(|_| random.code()).collect();
+                let priors: Vec<u16> = (0..heads * 4096).map(|_| random.next() as u16 & 0xbfff).collect();
+                let out = run(&qkv, &grid, &transpose_priors(&priors));
+                for window in 0..grid.count() {
+                    for head in 0..heads {
+                        let part = |part: usize| -> [HeadRow; 64] {
+                            std::array::from_fn(|t| match grid.row(window, t) {
+                                Some(row) => qkv[row * heads * 96 + head * 96 + part * 32..][..32].try_into().unwrap(),
+                                None => [0; 32],
+                            })
+                        };
+                        let prior: Vec<[u16; 64]> = priors[head * 4096..][..4096].as_chunks().0.to_vec();
+                        let want = attention::window(&part(0), &part(1), &part(2), &prior.try_into().unwrap());
+                        for (t, want) in want.iter().enumerate() {
+                            if let Some(row) = grid.row(window, t) {
+                                assert_eq!(&out[row * heads * 32 + head * 32..][..32], want, "phase {phase} token {t}");
+                            }
                         }
                     }
                 }
             }
-        }
+        });
     }
 }
