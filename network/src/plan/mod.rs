@@ -8,10 +8,11 @@
 mod blocks;
 mod build;
 mod cost;
-mod layout;
 mod lifetime;
 mod op;
 mod tensor;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 pub use cost::Cost;
