@@ -25,9 +25,8 @@ fn save(path: &Path, picture: &Picture, rgb: &[f32]) -> Result<(), Box<dyn Error
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let out = PathBuf::from(arguments.next().ok_or("give a folder to write to")?);
-    let mut number = |default: u32| -> Result<u32, Box<dyn Error>> {
-        Ok(arguments.next().map_or(Ok(default), |a| a.parse())?)
-    };
+    let mut number =
+        |default: u32| -> Result<u32, Box<dyn Error>> { Ok(arguments.next().map_or(Ok(default), |a| a.parse())?) };
     let (frame, width, height, samples) = (number(40)?, number(960)?, number(540)?, number(64)?);
     std::fs::create_dir_all(&out)?;
 

@@ -1,7 +1,7 @@
 //! What a frame is rendered into.
 
 use crate::error::{Error, Result};
-use crate::gpu_data::TABLES;
+use crate::gpu_data::{TABLE_BYTES, TABLES};
 use crate::picture::Picture;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, ComputePipeline, DescriptorArena, DescriptorSet};
 use gpu::{Device, MemoryKind};
@@ -59,7 +59,7 @@ impl GBuffer {
             depth: storage(device, "scene depth", pixels * WORD_BYTES)?,
             motion: storage(device, "scene motion", pixels * WORD_BYTES)?,
             id: storage(device, "scene ids", pixels * WORD_BYTES)?,
-            tables: storage(device, "scene tables", TABLES[4])?,
+            tables: storage(device, "scene tables", TABLE_BYTES)?,
             sets: Mutex::new(Sets { arena: DescriptorArena::new(device, "scene", 2)?, single: None, accumulate: None }),
             device: Arc::clone(device),
         })
@@ -68,7 +68,7 @@ impl GBuffer {
     /// Bytes that an image of this size takes, without the sum of many-sample frames.
     #[must_use]
     pub fn bytes(width: u32, height: u32) -> u64 {
-        u64::from(width) * u64::from(height) * (COLOR_BYTES + 3 * WORD_BYTES) + TABLES[4]
+        u64::from(width) * u64::from(height) * (COLOR_BYTES + 3 * WORD_BYTES) + TABLE_BYTES
     }
 
     /// Width in pixels.
@@ -139,7 +139,7 @@ impl GBuffer {
     }
 
     /// The tables and the four outputs, in binding order.
-    fn binds(&self) -> [Bind<'_>; 8] {
+    fn binds(&self) -> [Bind<'_>; 9] {
         let table = |i: u32| {
             let (start, end) = (TABLES[i as usize], TABLES[i as usize + 1]);
             Bind::range(i, &self.tables, start, end - start)
@@ -149,10 +149,11 @@ impl GBuffer {
             table(1),
             table(2),
             table(3),
-            Bind::buffer(4, &self.color),
-            Bind::buffer(5, &self.depth),
-            Bind::buffer(6, &self.motion),
-            Bind::buffer(7, &self.id),
+            table(4),
+            Bind::buffer(5, &self.color),
+            Bind::buffer(6, &self.depth),
+            Bind::buffer(7, &self.motion),
+            Bind::buffer(8, &self.id),
         ]
     }
 
@@ -178,7 +179,7 @@ impl GBuffer {
                 let pixels = u64::from(self.width) * u64::from(self.height);
                 let sum = storage(&self.device, "scene sample sum", pixels * SUM_BYTES)?;
                 let mut binds = self.binds().to_vec();
-                binds.push(Bind::buffer(8, &sum));
+                binds.push(Bind::buffer(9, &sum));
                 (arena.allocate(pipeline, &binds)?, sum)
             }
         };

@@ -2,13 +2,16 @@
 
 use crate::camera::Camera;
 use crate::error::{Error, Result};
-use crate::scene::{Scene, Shape};
+use crate::scene::{Primitive, Scene, Shape, Sphere};
+use crate::transform::Rigid;
 use crate::view::View;
 use bytemuck::{Pod, Zeroable};
 use glam::Vec3;
 
 /// Most instances of a scene.
 pub const MAX_INSTANCES: usize = 64;
+/// Most batches: shapes of one kind of one instance.
+const MAX_BATCHES: usize = 128;
 /// Most primitives of a scene.
 pub const MAX_PRIMITIVES: usize = 256;
 /// Most materials of a scene.
@@ -49,6 +52,7 @@ struct GpuFrame {
     ground_bounce: [f32; 4],
     ranges: [f32; 4],
     lamps: [GpuLamp; MAX_LAMPS],
+    batch_ends: [u32; 8],
     counts: [u32; 4],
     image: [u32; 4],
     jitter: [f32; 4],
@@ -59,6 +63,11 @@ struct GpuFrame {
 struct GpuInstance {
     now: [[f32; 4]; 3],
     before: [[f32; 4]; 3],
+}
+
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct GpuBatch {
     bound: [f32; 4],
     range: [u32; 4],
 }
@@ -82,19 +91,23 @@ struct GpuMaterial {
 
 /// Start of each table in the buffer, in binding order, and the end. Storage buffer offsets
 /// are multiples of 256, the largest alignment a device may ask for.
-pub(crate) const TABLES: [u64; 5] = {
+pub(crate) const TABLES: [u64; 6] = {
     const fn after(start: u64, size: usize) -> u64 {
         (start + size as u64).next_multiple_of(256)
     }
     let instances = after(0, size_of::<GpuFrame>());
-    let primitives = after(instances, size_of::<GpuInstance>() * MAX_INSTANCES);
+    let batches = after(instances, size_of::<GpuInstance>() * MAX_INSTANCES);
+    let primitives = after(batches, size_of::<GpuBatch>() * MAX_BATCHES);
     let materials = after(primitives, size_of::<GpuPrimitive>() * MAX_PRIMITIVES);
     let end = after(materials, size_of::<GpuMaterial>() * MAX_MATERIALS);
-    [0, instances, primitives, materials, end]
+    [0, instances, batches, primitives, materials, end]
 };
 
+/// Bytes of all tables.
+pub(crate) const TABLE_BYTES: u64 = TABLES[5];
+
 // It travels inside the command stream, which takes 64 KiB at once.
-const _: () = assert!(TABLES[4] <= 65536);
+const _: () = assert!(TABLE_BYTES <= 65536);
 
 fn camera(camera: &Camera, aspect: f32) -> GpuCamera {
     let axes = camera.axes();
@@ -107,28 +120,30 @@ fn camera(camera: &Camera, aspect: f32) -> GpuCamera {
     }
 }
 
+/// A shape for the shaders; `meta[0]` is its kind, 1 to 7, as `scene_data.glsl` numbers them.
 fn primitive(shape: &Shape, material: usize) -> GpuPrimitive {
     let (kind, a, b, wire) = match *shape {
-        Shape::Ground => (0, Vec3::ZERO.extend(0.0), Vec3::ZERO.extend(0.0), 0.0),
-        Shape::Box { centre, half } => (1, centre.extend(0.0), half.extend(0.0), 0.0),
-        Shape::Sphere(s) => (2, s.centre.extend(s.radius), Vec3::ZERO.extend(0.0), 0.0),
-        Shape::Capsule { from, to, radius } => (3, from.extend(radius), to.extend(0.0), 0.0),
-        Shape::Cylinder { from, to, radius } => (4, from.extend(radius), to.extend(0.0), 0.0),
-        Shape::Band { centre, axis, radius, half_width } => (5, centre.extend(radius), axis.extend(half_width), 0.0),
+        Shape::Ground => (1, Vec3::ZERO.extend(0.0), Vec3::ZERO.extend(0.0), 0.0),
+        Shape::Box { centre, half } => (2, centre.extend(0.0), half.extend(0.0), 0.0),
+        Shape::Sphere(s) => (3, s.centre.extend(s.radius), Vec3::ZERO.extend(0.0), 0.0),
+        Shape::Capsule { from, to, radius } => (4, from.extend(radius), to.extend(0.0), 0.0),
+        Shape::Cylinder { from, to, radius } => (5, from.extend(radius), to.extend(0.0), 0.0),
+        Shape::Band { centre, axis, radius, half_width } => (6, centre.extend(radius), axis.extend(half_width), 0.0),
         Shape::Lattice { centre, half, pitch, wire } => {
             let half = Vec3::new(half[0], half[1], 0.0);
-            (6, centre.extend(0.0), half.extend(pitch), wire)
+            (7, centre.extend(0.0), half.extend(pitch), wire)
         }
     };
     GpuPrimitive { a: a.to_array(), b: b.to_array(), meta: [kind, material as u32, wire.to_bits(), 0] }
 }
 
+fn too_many(scene: &Scene, what: &'static str, count: usize, limit: usize) -> Error {
+    Error::TooMany { scene: scene.name.to_owned(), what, count, limit }
+}
+
 fn check(scene: &Scene) -> Result<()> {
     let limit = |what: &'static str, count: usize, limit: usize| {
-        if count > limit {
-            return Err(Error::TooMany { scene: scene.name.to_owned(), what, count, limit });
-        }
-        Ok(())
+        if count > limit { Err(too_many(scene, what, count, limit)) } else { Ok(()) }
     };
     limit("objects", scene.instances.len(), MAX_INSTANCES)?;
     limit("shapes", scene.primitive_count(), MAX_PRIMITIVES)?;
@@ -162,6 +177,31 @@ fn check(scene: &Scene) -> Result<()> {
     Ok(())
 }
 
+/// All primitives, and the batches over them sorted by kind, which is the last word of a range.
+fn batches(scene: &Scene, now: &[Rigid]) -> (Vec<GpuBatch>, Vec<GpuPrimitive>) {
+    let mut batches: Vec<GpuBatch> = Vec::new();
+    let mut primitives = Vec::with_capacity(scene.primitive_count());
+    for (i, (instance, pose)) in scene.instances.iter().zip(now).enumerate() {
+        let packed = |p: &Primitive| (primitive(&p.shape, p.material), p.shape.bound());
+        let mut shapes: Vec<_> = instance.primitives.iter().map(packed).collect();
+        shapes.sort_by_key(|(p, _)| p.meta[0]);
+        for same in shapes.chunk_by(|(a, _), (b, _)| a.meta[0] == b.meta[0]) {
+            let bounds: Option<Vec<Sphere>> = same.iter().map(|(_, bound)| *bound).collect();
+            let bound = bounds.map_or([0.0, 0.0, 0.0, ENDLESS], |bounds| {
+                // A little wider than the shapes, for rounding.
+                let around = Sphere::around(&bounds);
+                pose.point(around.centre).extend(around.radius * 1.0001 + 1e-4).to_array()
+            });
+            let first = primitives.len() as u32;
+            primitives.extend(same.iter().map(|(p, _)| *p));
+            let range = [i as u32, first, primitives.len() as u32, same[0].0.meta[0]];
+            batches.push(GpuBatch { bound, range });
+        }
+    }
+    batches.sort_by_key(|b| b.range[3]);
+    (batches, primitives)
+}
+
 /// All tables for one frame of `width` x `height` pixels, laid out as [`TABLES`] says.
 ///
 /// # Errors
@@ -180,6 +220,14 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
         slot.position_radius = centre.extend(lamp.radius).to_array();
         slot.radiance = lamp.radiance.extend(0.0).to_array();
     }
+    let instances: Vec<GpuInstance> =
+        now.iter().zip(&before).map(|(now, before)| GpuInstance { now: now.rows(), before: before.rows() }).collect();
+    let (batches, primitives) = batches(scene, &now);
+    if batches.len() > MAX_BATCHES {
+        return Err(too_many(scene, "groups of shapes", batches.len(), MAX_BATCHES));
+    }
+    let batch_ends =
+        std::array::from_fn(|kind| batches.iter().filter(|b| (b.range[3] as usize) <= kind).count() as u32);
     let [jx, jy] = view.applied_jitter();
     let frame = GpuFrame {
         camera: camera(&view.camera, aspect),
@@ -191,27 +239,12 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
         ground_bounce: scene.sky.bounce.extend(0.0).to_array(),
         ranges: [scene.sky.occlusion_distance, scene.sky.haze, FARTHEST, 0.0],
         lamps,
+        batch_ends,
         counts: [scene.instances.len() as u32, scene.lamps.len() as u32, effects, view.frame],
         image: [width, height, scene.seed, 0],
         jitter: [jx, jy, 0.0, 0.0],
     };
 
-    let mut instances = Vec::with_capacity(scene.instances.len());
-    let mut primitives = Vec::with_capacity(scene.primitive_count());
-    for (i, instance) in scene.instances.iter().enumerate() {
-        let bound = instance.bound().map_or([0.0, 0.0, 0.0, ENDLESS], |s| {
-            // A little wider than the shapes, for rounding.
-            now[i].point(s.centre).extend(s.radius * 1.0001 + 1e-4).to_array()
-        });
-        let first = primitives.len() as u32;
-        primitives.extend(instance.primitives.iter().map(|p| primitive(&p.shape, p.material)));
-        instances.push(GpuInstance {
-            now: now[i].rows(),
-            before: before[i].rows(),
-            bound,
-            range: [first, instance.primitives.len() as u32, 0, 0],
-        });
-    }
     let materials: Vec<GpuMaterial> = scene
         .materials
         .iter()
@@ -223,15 +256,16 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
         })
         .collect();
 
-    let mut bytes = vec![0; TABLES[4] as usize];
+    let mut bytes = vec![0; TABLE_BYTES as usize];
     let mut put = |table: usize, data: &[u8]| {
         let start = TABLES[table] as usize;
         bytes[start..start + data.len()].copy_from_slice(data);
     };
     put(0, bytemuck::bytes_of(&frame));
     put(1, bytemuck::cast_slice(&instances));
-    put(2, bytemuck::cast_slice(&primitives));
-    put(3, bytemuck::cast_slice(&materials));
+    put(2, bytemuck::cast_slice(&batches));
+    put(3, bytemuck::cast_slice(&primitives));
+    put(4, bytemuck::cast_slice(&materials));
     Ok(bytes)
 }
 
@@ -241,8 +275,9 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_shader_blocks() {
-        assert_eq!(size_of::<GpuFrame>(), 400);
-        assert_eq!(size_of::<GpuInstance>(), 128);
+        assert_eq!(size_of::<GpuFrame>(), 432);
+        assert_eq!(size_of::<GpuInstance>(), 96);
+        assert_eq!(size_of::<GpuBatch>(), 32);
         assert_eq!(size_of::<GpuPrimitive>(), 48);
         assert_eq!(size_of::<GpuMaterial>(), 64);
         assert!(TABLES.iter().all(|t| t % 256 == 0));

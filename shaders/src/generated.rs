@@ -309,8 +309,8 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 push_constant_size: 12,
                 shared_memory_size: 0,
                 spec_constants: &[],
-                capabilities: &["GroupNonUniform", "GroupNonUniformVote", "Shader"],
-                spirv_sha256: "9277b882df21a60a4b1aa812397c0d21ff4de4433df254927a0c74514508d858",
+                capabilities: &["Shader"],
+                spirv_sha256: "998a5104831db21f40880ca26c66cfb662a8c5cd27e8c4f05d6b52d2032e6601",
             },
         },
         Shader {
@@ -323,8 +323,8 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 push_constant_size: 0,
                 shared_memory_size: 0,
                 spec_constants: &[],
-                capabilities: &["GroupNonUniform", "GroupNonUniformVote", "Shader"],
-                spirv_sha256: "d0af9a2236ab79a12a83035a5dbfd58303169a54c73998ff3a8c44c503887afd",
+                capabilities: &["Shader"],
+                spirv_sha256: "b4fd02bdd37bc770c2a5ef92aae2401ee104f60a835cb2ba26f6dd6fb8dce932",
             },
         },
         Shader {

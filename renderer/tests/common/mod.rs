@@ -4,17 +4,9 @@ use renderer::Picture;
 
 /// Display code of a linear value (frame section 4, paper white 1): shoulder, then sRGB.
 pub fn proxy(linear: f32) -> f32 {
-    let v = if linear > 0.75 {
-        0.75 + 0.25 * (1.0 - (-5.770_78 * (linear - 0.75)).exp())
-    } else {
-        linear.max(0.0)
-    };
+    let v = if linear > 0.75 { 0.75 + 0.25 * (1.0 - (-5.770_78 * (linear - 0.75)).exp()) } else { linear.max(0.0) };
     let c = v.min(1.0);
-    if c <= 0.003_130_8 {
-        12.92 * c
-    } else {
-        1.055 * c.powf(1.0 / 2.4) - 0.055
-    }
+    if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 }
 }
 
 /// All display codes of a picture.

@@ -32,6 +32,7 @@ struct FrameData {
     vec4 ground_bounce;    // light that comes from below
     vec4 ranges;           // ao radius (m), haze density (1/m), farthest hit (m), 0
     Lamp lamps[MAX_LAMPS];
+    uint batch_ends[8];    // batches are sorted by shape; [kind - 1] to [kind] are a kind's
     uvec4 counts;          // instances, lamps, effects, noise seed of the frame
     uvec4 image;           // width, height, scene seed, 0
     vec4 jitter;           // of the single sample, in pixels
@@ -41,17 +42,21 @@ struct FrameData {
 struct Instance {
     vec4 now[3];
     vec4 before[3];
-    vec4 bound;            // world centre and radius of a sphere around it
-    uvec4 range;           // first primitive, number of primitives
 };
 
-const uint SHAPE_GROUND = 0u;
-const uint SHAPE_BOX = 1u;
-const uint SHAPE_SPHERE = 2u;
-const uint SHAPE_CAPSULE = 3u;
-const uint SHAPE_CYLINDER = 4u;
-const uint SHAPE_BAND = 5u;
-const uint SHAPE_LATTICE = 6u;
+// Shapes of one kind of one instance.
+struct Batch {
+    vec4 bound;            // world centre and radius of a sphere around them
+    uvec4 range;           // instance, first primitive, end of the primitives
+};
+
+const uint SHAPE_GROUND = 1u;
+const uint SHAPE_BOX = 2u;
+const uint SHAPE_SPHERE = 3u;
+const uint SHAPE_CAPSULE = 4u;
+const uint SHAPE_CYLINDER = 5u;
+const uint SHAPE_BAND = 6u;
+const uint SHAPE_LATTICE = 7u;
 
 struct Primitive {
     vec4 a;                // centre or first end; w: radius
@@ -68,7 +73,8 @@ struct Material {
 
 layout(binding = 0, std430) readonly buffer FrameBlock { FrameData frame; };
 layout(binding = 1, std430) readonly buffer InstanceBlock { Instance instances[]; };
-layout(binding = 2, std430) readonly buffer PrimitiveBlock { Primitive primitives[]; };
-layout(binding = 3, std430) readonly buffer MaterialBlock { Material materials[]; };
+layout(binding = 2, std430) readonly buffer BatchBlock { Batch batches[]; };
+layout(binding = 3, std430) readonly buffer PrimitiveBlock { Primitive primitives[]; };
+layout(binding = 4, std430) readonly buffer MaterialBlock { Material materials[]; };
 
 #endif

@@ -34,7 +34,7 @@ vec3 sky_with_sun(vec3 d) {
 
 // Light from all around that a diffuse white surface reflects.
 vec3 ambient(vec3 n) {
-    vec3 above = mix(frame.sky_horizon.rgb, frame.sky_zenith.rgb, 0.55);
+    vec3 above = mix(frame.sky_horizon.rgb, frame.sky_zenith.rgb, 0.6);
     return mix(frame.ground_bounce.rgb, above, 0.5 + 0.5 * n.y);
 }
 
@@ -70,94 +70,94 @@ vec3 light(uint l, vec3 p, out vec3 direction, out float distance, out float rad
     return frame.lamps[l - 1u].radiance.rgb * (ratio * ratio);
 }
 
-vec3 unshadowed(Surface s, vec3 v) {
-    vec3 sum = vec3(0.0), direction;
-    float distance, radius;
-    for (uint l = 0u; l <= frame.counts.y; l++) {
-        vec3 arriving = light(l, s.position, direction, distance, radius);
-        sum += arriving * response(s, v, direction);
-    }
-    return sum;
-}
+// Light on a surface before it is known what is in the way, with a ray for each question.
+struct Lighting {
+    vec3 direct;        // what arrives when the shadow ray is free
+    vec3 to_light;      // unit direction of the shadow ray
+    float reach;        // and its length
+    vec3 around;        // light of the surroundings when the occlusion ray is free
+};
 
-// One light, chosen in proportion to what it would give unshadowed, and one shadow ray to a
-// random point of it.
-vec3 direct_light(Surface s, vec3 v, vec3 origin, Sampler random) {
-    if (!effect(EFFECT_SHADOWS)) return unshadowed(s, v);
+// Without shadows: all lights. With: one light, chosen in proportion to what it would give,
+// and a random point of it.
+Lighting lighting(Surface s, vec3 v, bool shadows, Sampler random) {
     float choice = random1(random, DIM_LIGHT_CHOICE);
-    float sum = 0.0, chosen_weight = 0.0, chosen_distance = 0.0, chosen_radius = 0.0;
-    vec3 chosen = vec3(0.0), chosen_direction = vec3(0.0, 1.0, 0.0);
+    float total = 0.0, weight = 0.0, distance = 1.0, radius = 0.0;
+    vec3 all = vec3(0.0), chosen = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
     for (uint l = 0u; l <= frame.counts.y; l++) {
-        vec3 direction;
-        float distance, radius;
-        vec3 arriving = light(l, s.position, direction, distance, radius);
-        vec3 given = arriving * response(s, v, direction);
-        float weight = luminance(given);
-        sum += weight;
-        float p = weight / max(sum, 1e-12);
+        vec3 light_direction;
+        float light_distance, light_radius;
+        vec3 arriving = light(l, s.position, light_direction, light_distance, light_radius);
+        vec3 given = arriving * response(s, v, light_direction);
+        all += given;
+        float w = luminance(given);
+        total += w;
+        float p = w / max(total, 1e-12);
         bool take = choice < p;
         choice = take ? choice / max(p, 1e-12) : (choice - p) / max(1.0 - p, 1e-12);
         if (take) {
             chosen = given;
-            chosen_weight = weight;
-            chosen_direction = direction;
-            chosen_distance = distance;
-            chosen_radius = radius;
+            weight = w;
+            direction = light_direction;
+            distance = light_distance;
+            radius = light_radius;
         }
     }
-    if (chosen_weight <= 0.0) return vec3(0.0);
+    Lighting result;
+    result.direct = shadows ? chosen * (total / max(weight, 1e-12)) : all;
     vec3 a, b;
-    basis(chosen_direction, a, b);
-    vec2 disc = on_disc(random2(random, DIM_LIGHT_POINT)) * chosen_radius;
-    vec3 to = normalize(chosen_direction * chosen_distance + a * disc.x + b * disc.y);
-    // Stop before the lamp itself.
-    float reach = chosen_distance - (chosen_distance < frame.ranges.z ? chosen_radius * 1.05 : 0.0);
-    return is_blocked(origin, to, 0.0, reach) ? vec3(0.0) : chosen * (sum / chosen_weight);
+    basis(direction, a, b);
+    vec2 disc = on_disc(random2(random, DIM_LIGHT_POINT)) * radius;
+    result.to_light = normalize(direction * distance + a * disc.x + b * disc.y);
+    // A lamp doesn't stand in its own light.
+    result.reach = distance < frame.ranges.z ? distance - radius * 1.05 : distance;
+    result.around = s.albedo * (1.0 - s.metallic) * ambient(s.normal);
+    return result;
 }
 
-// Part of the surroundings that the surface sees: 0 or 1.
-float open_sky(Surface s, vec3 origin, Sampler random) {
-    if (!effect(EFFECT_AO)) return 1.0;
-    vec3 d = cosine_direction(s.normal, random2(random, DIM_AO));
-    return is_blocked(origin, d, 0.0, frame.ranges.x) ? 0.0 : 1.0;
+float haze_clearness(float distance) {
+    return exp(-frame.ranges.y * distance);
 }
 
 vec3 in_haze(vec3 colour, vec3 d, float distance) {
-    float clear = exp(-frame.ranges.y * distance);
-    return mix(sky(normalize(vec3(d.x, 0.02, d.z))), colour, clear);
+    return mix(sky(normalize(vec3(d.x, 0.02, d.z))), colour, haze_clearness(distance));
 }
 
-// What a reflected ray sees: no further rays.
-vec3 reflected(Surface s, vec3 origin, vec3 v, Sampler random) {
+// Part of the mirrored light that a surface sends on; zero where no ray is worth it.
+vec3 mirror_weight(Surface s, vec3 v) {
     vec3 f0 = mix(vec3(s.reflectance), s.albedo, s.metallic);
     float grazing = pow(1.0 - max(dot(s.normal, v), 0.0), 5.0);
     float smoothness = 1.0 - s.roughness;
     vec3 weight = f0 + (max(vec3(smoothness), f0) - f0) * grazing;
-    weight *= smoothstep(0.15, 0.55, smoothness);
-    if (!effect(EFFECT_REFLECTIONS) || max(weight.r, max(weight.g, weight.b)) < 0.004) {
-        return vec3(0.0);
-    }
-    vec3 lobe = cosine_direction(s.normal, random2(random, DIM_REFLECTION));
-    vec3 mirror = reflect(-v, s.normal);
-    vec3 d = normalize(mix(mirror, lobe, s.roughness * s.roughness));
-    Hit hit = nearest_hit(origin, d, 0.0, frame.ranges.z);
-    vec3 seen = sky(d);
-    if (hit.t < MISS) {
-        Surface other = surface_at(hit, origin, d);
-        seen = other.emission + other.albedo * ambient(other.normal) * 0.8 + unshadowed(other, -d);
-        seen = in_haze(min(seen, vec3(6.0)), d, hit.t);
-    }
-    return seen * weight;
+    return effect(EFFECT_REFLECTIONS) ? weight * smoothstep(0.15, 0.55, smoothness) : vec3(0.0);
 }
 
-vec3 shade(Surface s, vec3 d, float distance, Sampler random) {
-    vec3 origin = s.position + s.normal * (1e-3 + 2e-4 * distance);
-    vec3 colour = s.emission;
-    colour += direct_light(s, -d, origin, random);
+// Direction of the mirrored ray, spread by the roughness.
+vec3 mirrored(Surface s, vec3 d, Sampler random) {
+    vec3 lobe = cosine_direction(s.normal, random2(random, DIM_REFLECTION));
+    return normalize(mix(reflect(d, s.normal), lobe, s.roughness * s.roughness));
+}
+
+// Light of a surface towards the viewer, without what it mirrors. trace_rays: with one shadow
+// ray and one occlusion ray; without, nothing is in the way of the light.
+vec3 light_of(Surface s, vec3 d, float distance, vec3 origin, bool trace_rays, Sampler random) {
+    bool shadows = trace_rays && effect(EFFECT_SHADOWS);
+    bool occlusion = trace_rays && effect(EFFECT_AO);
+    Lighting lit = lighting(s, -d, shadows, random);
+    vec3 around = cosine_direction(s.normal, random2(random, DIM_AO));
+    bool open_light = true, open_around = true;
+    for (uint ray = 0u; ray < 2u; ray++) {
+        bool to_light = ray == 0u;
+        // A ray that isn't wanted has no length, and so ends at once.
+        float reach = to_light ? (shadows ? lit.reach : 0.0) : (occlusion ? frame.ranges.x : 0.0);
+        bool open = !is_blocked(origin, to_light ? lit.to_light : around, 0.0, reach);
+        if (to_light) open_light = open; else open_around = open;
+    }
     // What is hidden from the sky still gets a little light from its neighbours.
-    float open = mix(0.12, 1.0, open_sky(s, origin, random));
-    colour += s.albedo * (1.0 - s.metallic) * ambient(s.normal) * open;
-    colour += reflected(s, origin, -d, random);
+    vec3 colour = s.emission + (open_light ? lit.direct : vec3(0.0));
+    colour += lit.around * (open_around ? 1.0 : 0.12);
+    // Small bright things in a mirror would only give single bright pixels.
+    if (!trace_rays) colour = min(colour, vec3(6.0));
     return in_haze(colour, d, distance);
 }
 

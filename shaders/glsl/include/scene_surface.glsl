@@ -29,65 +29,41 @@ struct Surface {
 // Local normal, pointing outwards (bands and meshes: either side), and texture coordinates in metres.
 void shape_frame(Primitive p, vec3 local, out vec3 normal, out vec2 uv) {
     vec3 q = local - p.a.xyz;
-    normal = vec3(0.0, 0.0, 1.0);
-    uv = q.xy;
-    switch (p.meta.x) {
-    case SHAPE_GROUND:
+    uint shape = p.meta.x;
+    if (shape == SHAPE_GROUND) {
         normal = vec3(0.0, 1.0, 0.0);
         uv = local.xz;
-        break;
-    case SHAPE_BOX: {
+    } else if (shape == SHAPE_BOX) {
         vec3 n = q / p.b.xyz;
         vec3 m = abs(n);
-        if (m.x >= m.y && m.x >= m.z) { normal = vec3(sign(n.x), 0.0, 0.0); uv = q.zy; }
-        else if (m.y >= m.z) { normal = vec3(0.0, sign(n.y), 0.0); uv = q.xz; }
-        else { normal = vec3(0.0, 0.0, sign(n.z)); uv = q.xy; }
-        break;
-    }
-    case SHAPE_SPHERE: {
-        normal = q / p.a.w;
-        uv = vec2(atan(normal.z, normal.x), asin(clamp(normal.y, -1.0, 1.0))) * p.a.w;
-        break;
-    }
-    case SHAPE_CAPSULE:
-    case SHAPE_CYLINDER: {
-        vec3 axis = p.b.xyz - p.a.xyz;
+        bool x = m.x >= m.y && m.x >= m.z;
+        bool y = !x && m.y >= m.z;
+        normal = sign(n) * vec3(x, y, !x && !y);
+        uv = x ? q.zy : (y ? q.xz : q.xy);
+    } else if (shape == SHAPE_LATTICE) {
+        normal = vec3(0.0, 0.0, 1.0);
+        uv = q.xy;
+    } else {
+        // Round shapes about an axis: angle and height, or the flat cap's plane.
+        bool sphere = shape == SHAPE_SPHERE, rod = !sphere && shape != SHAPE_BAND;
+        vec3 axis = sphere ? vec3(0.0, 1.0, 0.0) : (rod ? p.b.xyz - p.a.xyz : p.b.xyz);
         float len = length(axis);
         axis /= len;
         float y = dot(q, axis);
         vec3 u, v;
         basis(axis, u, v);
-        bool cap = p.meta.x == SHAPE_CYLINDER
-            && min(abs(y), abs(y - len)) < abs(length(q - axis * y) - p.a.w);
-        normal = cap ? (y > 0.5 * len ? axis : -axis) : normalize(q - axis * clamp(y, 0.0, len));
-        uv = cap ? vec2(dot(q, u), dot(q, v)) : vec2(atan(dot(q, v), dot(q, u)) * p.a.w, y);
-        break;
-    }
-    case SHAPE_BAND: {
-        float y = dot(q, p.b.xyz);
-        vec3 u, v;
-        basis(p.b.xyz, u, v);
-        normal = normalize(q - p.b.xyz * y);
-        uv = vec2(atan(dot(q, v), dot(q, u)) * p.a.w, y);
-        break;
-    }
-    default: break;
+        vec2 plane = vec2(dot(q, u), dot(q, v));
+        bool cap = shape == SHAPE_CYLINDER && min(abs(y), abs(y - len)) < abs(length(plane) - p.a.w);
+        float centre = sphere ? 0.0 : (rod ? clamp(y, 0.0, len) : y);
+        normal = cap ? (y > 0.5 * len ? axis : -axis) : normalize(q - axis * centre);
+        float height = sphere ? asin(clamp(normal.y, -1.0, 1.0)) * p.a.w : y;
+        uv = cap ? plane : vec2(atan(plane.y, plane.x) * p.a.w, height);
     }
 }
 
 // 0 between lines, 1 on a line of the given width (a fraction of the period) at each integer.
 float line(float x, float width) {
     return abs(fract(x + 0.5) - 0.5) < width * 0.5 ? 1.0 : 0.0;
-}
-
-// Bricks and slabs: rows of cells with joints. shift: offset from one row to the next.
-vec3 masonry(vec3 base, vec3 joint, vec2 cell, float shift, float width) {
-    float row = floor(cell.y);
-    cell.x += shift * row;
-    float tone = lattice_value(ivec2(floor(cell)));
-    float in_joint = max(line(cell.x, width), line(cell.y, width * (shift > 0.0 ? 2.0 : 1.0)));
-    float grain = rough_noise(cell * 9.0);
-    return mix(base * (0.72 + 0.36 * tone) * (0.8 + 0.4 * grain), joint, in_joint);
 }
 
 // Rows of words of random length.
@@ -100,39 +76,51 @@ float print(vec2 q) {
     return inside * word * stroke;
 }
 
+// Every pattern is made of the same three numbers: a noise, the tone of the cell and a mask
+// between the two colours. So the costly ones are computed once, whatever the pattern.
 vec3 albedo_at(Material m, vec2 uv) {
+    float kind = m.gloss.z;
     vec2 q = uv / m.base.w;
     float k = m.second.w;
-    vec3 a = m.base.rgb, b = m.second.rgb;
-    float kind = m.gloss.z;
-    if (kind == PATTERN_PLAIN) return a;
+    if (kind == PATTERN_BRICKS) {
+        q.y *= 3.0;
+        q.x += 0.5 * floor(q.y);
+    }
+    bool wood = kind == PATTERN_WOOD;
+    // A board of wood is a row; its grain runs along x.
+    vec2 cell = wood ? vec2(0.0, floor(q.y)) : floor(q);
+    float tone = lattice_value(ivec2(cell));
+    vec2 grain = kind == PATTERN_SPECKLE ? q : q * 9.0;
+    if (wood) grain = vec2(q.x * 0.6 + 40.0 * tone, q.y * 9.0);
+    float noise = rough_noise(grain);
+
+    vec3 a = m.base.rgb;
+    float mask = 0.0;
+    vec2 f = q - floor(q);
     if (kind == PATTERN_CHECKER) {
-        vec2 c = floor(q);
-        return mod(c.x + c.y, 2.0) < 0.5 ? a : b;
+        mask = mod(cell.x + cell.y, 2.0);
+    } else if (kind == PATTERN_TILES || kind == PATTERN_BRICKS) {
+        float height = kind == PATTERN_BRICKS ? 2.5 * k : k;
+        mask = max(line(q.x, k), line(q.y, height));
+        a *= (0.72 + 0.36 * tone) * (0.8 + 0.4 * noise);
+    } else if (wood) {
+        mask = 0.65 * noise * (0.5 + 0.5 * sin(40.0 * noise));
+        a *= (0.8 + 0.4 * tone) * (1.0 - 0.75 * line(q.y, k));
+    } else if (kind == PATTERN_STRIPES) {
+        mask = step(k, f.x);
+    } else if (kind == PATTERN_SPECKLE) {
+        mask = mix(noise, tone * 0.3 + 0.35, 1.0 - k);
+    } else if (kind == PATTERN_LINES) {
+        mask = max(line(q.x, k), line(q.y, k));
+    } else if (kind == PATTERN_DOTS) {
+        mask = 1.0 - step(k, length(f - 0.5));
+    } else if (kind == PATTERN_PRINT) {
+        mask = print(q);
+    } else if (kind == PATTERN_WINDOWS) {
+        bool pane = f.x > 0.2 && f.x < 0.8 && f.y > 0.25 && f.y < 0.8;
+        if (pane) a = m.second.rgb * (0.4 + 1.2 * tone);
     }
-    if (kind == PATTERN_TILES) return masonry(a, b, q, 0.0, k);
-    if (kind == PATTERN_BRICKS) return masonry(a, b, q * vec2(1.0, 3.0), 0.5, k);
-    if (kind == PATTERN_WOOD) {
-        // Boards along x, each with its own grain.
-        float board = floor(q.y);
-        float offset = lattice_value(ivec2(int(board), 5)) * 40.0;
-        float grain = rough_noise(vec2(q.x * 0.6 + offset, q.y * 9.0));
-        float ring = 0.5 + 0.5 * sin(40.0 * grain);
-        float tone = 0.8 + 0.4 * lattice_value(ivec2(int(board), 9));
-        return mix(a, b, 0.65 * ring * grain) * tone * (1.0 - 0.75 * line(q.y, k));
-    }
-    if (kind == PATTERN_STRIPES) return fract(q.x) < k ? a : b;
-    if (kind == PATTERN_SPECKLE) return mix(a, b, k * rough_noise(q * 4.0) + (1.0 - k) * rough_noise(q));
-    if (kind == PATTERN_LINES) return mix(a, b, max(line(q.x, k), line(q.y, k)));
-    if (kind == PATTERN_DOTS) {
-        vec2 c = fract(q) - 0.5;
-        return dot(c, c) < k * k ? b : a;
-    }
-    if (kind == PATTERN_PRINT) return mix(a, b, print(q));
-    // Windows: lit and dark panes in a facade.
-    vec2 c = fract(q);
-    bool pane = c.x > 0.2 && c.x < 0.8 && c.y > 0.25 && c.y < 0.8;
-    return pane ? b * (0.4 + 1.2 * lattice_value(ivec2(floor(q)))) : a;
+    return mix(a, m.second.rgb, mask);
 }
 
 Surface surface_at(Hit hit, vec3 o, vec3 d) {

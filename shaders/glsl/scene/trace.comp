@@ -13,12 +13,12 @@
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
-layout(binding = 4, std430) writeonly buffer ColourBlock { uvec2 colour_out[]; };
-layout(binding = 5, std430) writeonly buffer DepthBlock { float depth_out[]; };
-layout(binding = 6, std430) writeonly buffer MotionBlock { uint motion_out[]; };
-layout(binding = 7, std430) writeonly buffer IdBlock { uint id_out[]; };
+layout(binding = 5, std430) writeonly buffer ColourBlock { uvec2 colour_out[]; };
+layout(binding = 6, std430) writeonly buffer DepthBlock { float depth_out[]; };
+layout(binding = 7, std430) writeonly buffer MotionBlock { uint motion_out[]; };
+layout(binding = 8, std430) writeonly buffer IdBlock { uint id_out[]; };
 #ifdef ACCUMULATE
-layout(binding = 8, std430) buffer SumBlock { vec4 sum[]; };
+layout(binding = 9, std430) buffer SumBlock { vec4 sum[]; };
 layout(push_constant) uniform Push { uint first_sample; uint sample_count; uint total_samples; };
 #endif
 
@@ -60,17 +60,32 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
     vec3 ray = camera_ray(to_uv(centre + offset));
     float scale = length(ray);
     vec3 d = ray / scale;
-    Hit hit = nearest_hit(frame.camera.position.xyz, d, 1e-3, frame.ranges.z);
-    vec3 colour = sky_with_sun(d);
+    vec3 o = frame.camera.position.xyz;
+    Sampler random = make_sampler(pixel, frame.image.z, index);
+    vec3 colour = vec3(0.0), through = vec3(1.0);
     float depth = 0.0;
     vec2 motion = vec2(0.0);
     uint id = 0u;
-    if (hit.t < MISS) {
-        Surface s = surface_at(hit, frame.camera.position.xyz, d);
-        depth = hit.t / scale;
-        motion = motion_of(s, hit.instance, to_uv(centre));
-        id = hit.instance + 1u;
-        colour = shade(s, d, hit.t, make_sampler(pixel, frame.image.z, index));
+    // Turn 0 is the camera's ray, turn 1 the mirrored one.
+    for (uint turn = 0u; turn < 2u; turn++) {
+        bool first = turn == 0u;
+        Hit hit = nearest_hit(o, d, first ? 1e-3 : 0.0, frame.ranges.z);
+        if (hit.t >= MISS) {
+            colour += through * (first ? sky_with_sun(d) : sky(d));
+            break;
+        }
+        Surface s = surface_at(hit, o, d);
+        if (first) {
+            depth = hit.t / scale;
+            motion = motion_of(s, hit.instance, to_uv(centre));
+            id = hit.instance + 1u;
+        }
+        vec3 origin = s.position + s.normal * (1e-3 + 2e-4 * hit.t);
+        colour += through * light_of(s, d, hit.t, origin, first, random);
+        through = mirror_weight(s, -d) * haze_clearness(hit.t);
+        if (max(through.r, max(through.g, through.b)) < 0.004) break;
+        d = mirrored(s, d, random);
+        o = origin;
     }
     if (store_geometry) {
         uint at = pixel.y * frame.image.x + pixel.x;
