@@ -11,7 +11,9 @@ mod parity;
 pub mod picture;
 mod process;
 pub mod progress;
+pub mod render;
 pub mod text;
+mod verify;
 pub mod write;
 
 use std::process::ExitCode;
@@ -60,10 +62,14 @@ enum Command {
     /// Make, check, describe or pack weight models.
     #[command(subcommand)]
     Model(model::ModelCommand),
+    /// Render the scripted scene to picture files: input, network, side by side.
+    Render(render::RenderArgs),
     /// Send one picture through the network.
     Process(process::ProcessArgs),
     /// Check whether a route is bit-exact against recorded fixtures.
     Parity(parity::ParityArgs),
+    /// Run every operation on the device and on the CPU on the same inputs; name the first that differs.
+    Verify(verify::VerifyArgs),
     /// List the Vulkan devices, what each can run, and why not.
     Doctor,
 }
@@ -118,6 +124,8 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Model(command)) => model::run(globals, command),
         Some(Command::Process(args)) => process::run(globals, &args),
         Some(Command::Parity(args)) => parity::run(globals, &args),
+        Some(Command::Verify(args)) => verify::run(globals, &args),
+        Some(Command::Render(args)) => render::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),
     }
 }

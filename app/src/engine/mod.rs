@@ -1,15 +1,20 @@
 //! What ties the scene renderer, the frame passes and the network together, for the window and headless alike.
 
 pub mod device;
+pub mod fit;
 pub mod gpu_route;
+pub mod metrics;
 pub mod model;
+pub mod neural;
+pub mod pace;
 pub mod route;
+pub mod studio;
 
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use gpu::Device;
-use network::exec::{self, Kernels, Weights};
+use network::exec::{self, Kernels, Network, NetworkOptions, Weights};
 use network::model::{Model, Source};
 use network::plan::Plan;
 
@@ -74,9 +79,28 @@ impl Engines {
     /// # Errors
     /// The frame does not fit on the device.
     pub fn route(&mut self, plan: &Plan, model: &Model) -> Result<Box<dyn Route>> {
-        let Some((device, kernels)) = &self.gpu else {
+        if self.gpu.is_none() {
             return Ok(Box::new(CpuRoute::new(plan, model)?));
-        };
+        }
+        let (device, kernels, weights) = self.parts(model)?;
+        Ok(Box::new(GpuRoute::new(&device, &kernels, &weights, plan)?))
+    }
+
+    /// The network on the device.
+    ///
+    /// # Errors
+    /// The route has no device, or the frame does not fit on it.
+    pub fn network(&mut self, model: &Model, plan: Arc<Plan>, options: NetworkOptions) -> Result<Network> {
+        let (device, kernels, weights) = self.parts(model)?;
+        Ok(Network::new(&device, &kernels, &weights, plan, options)?)
+    }
+
+    /// What every network of a model on the device shares.
+    ///
+    /// # Errors
+    /// The route has no device, or the weights do not fit on it.
+    pub fn parts(&mut self, model: &Model) -> Result<(Arc<Device>, Arc<Kernels>, Arc<Weights>)> {
+        let (device, kernels) = self.gpu.as_ref().context("this route has no device")?;
         let weights = match &self.weights {
             Some((digest, weights)) if digest == model.digest() => Arc::clone(weights),
             _ => {
@@ -85,6 +109,6 @@ impl Engines {
                 weights
             }
         };
-        Ok(Box::new(GpuRoute::new(device, kernels, &weights, plan)?))
+        Ok((Arc::clone(device), Arc::clone(kernels), weights))
     }
 }

@@ -21,10 +21,7 @@ pub struct Pace {
 impl Pace {
     /// Slices that take about `target` each.
     pub fn new(target: Duration) -> Self {
-        Self {
-            target,
-            budget: FIRST_BUDGET,
-        }
+        Self { target, budget: FIRST_BUDGET }
     }
 
     /// The wanted duration of a slice.
@@ -56,9 +53,7 @@ impl Pace {
         if (work as f64) < 0.25 * self.budget && took < self.target {
             return;
         }
-        self.budget = wanted
-            .clamp(self.budget / GROWTH, self.budget * GROWTH)
-            .max(1.0);
+        self.budget = wanted.clamp(self.budget / GROWTH, self.budget * GROWTH).max(1.0);
     }
 }
 
@@ -96,10 +91,6 @@ mod tests {
         }
         assert!((pace.budget - 20e6).abs() < 1e6, "{}", pace.budget);
         pace.finished(20, Duration::from_micros(1));
-        assert!(
-            (pace.budget - 20e6).abs() < 1e6,
-            "a tiny slice changed it to {}",
-            pace.budget
-        );
+        assert!((pace.budget - 20e6).abs() < 1e6, "a tiny slice changed it to {}", pace.budget);
     }
 }

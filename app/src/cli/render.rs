@@ -1,0 +1,262 @@
+//! `nrview render`: the scripted scene without a window, as pictures.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use gpu::Buffer;
+use network::frame::cpu::{CpuFrame, Head, preprocess::Source};
+use network::frame::{Parameters, Style};
+use network::geometry::{Extent, Geometry};
+use network::model::Model;
+use network::plan::Plan;
+use network::reference::Reference;
+use renderer::{Effects, Scene, View};
+use serde_json::{Value, json};
+
+use super::args::{self, RouteArg};
+use super::outcome::{CommandResult, Outcome};
+use super::{Globals, progress, text, write};
+use crate::engine::metrics::psnr;
+use crate::engine::neural::{Neural, Times};
+use crate::engine::pace::Pace;
+use crate::engine::studio::{Plain, Studio};
+use crate::engine::{Engines, fit, model};
+
+/// Frames a second of the scripted animation.
+const RATE: f64 = 30.0;
+/// Columns between the two halves of a side-by-side picture.
+const GAP: u32 = 4;
+
+/// Arguments of `nrview render`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RenderArgs {
+    /// Number of frames.
+    #[arg(long, default_value = "8", value_parser = args::count)]
+    pub frames: u32,
+    /// Size of a frame.
+    #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
+    pub size: Extent,
+    /// Directory of the pictures; made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub out: PathBuf,
+    /// Where the network runs; the scene is drawn by a Vulkan device in any case.
+    #[arg(long, value_enum, default_value_t)]
+    pub route: RouteArg,
+    /// Also render the first and the last frame with N samples a pixel, and tell the PSNR of input and network against it.
+    #[arg(long, value_name = "N", value_parser = args::samples)]
+    pub samples_reference: Option<u32>,
+    /// Seed of the scene.
+    #[arg(long)]
+    pub seed: Option<u32>,
+    /// Start every frame without history.
+    #[arg(long)]
+    pub no_history: bool,
+    /// Sample every pixel at its centre.
+    #[arg(long)]
+    pub no_jitter: bool,
+    /// Style: off, natural or cinematic (0, 1, 2).
+    #[arg(long, default_value = "off", value_parser = args::style)]
+    pub style: Style,
+}
+
+/// One rendered frame.
+struct Rendered {
+    /// RGB of the display path without and with the network.
+    input: Vec<u8>,
+    neural: Vec<u8>,
+    times: Times,
+}
+
+/// Renders and writes all frames.
+pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
+    let geometry = Geometry::new(args.size)?;
+    write::check_folder(&args.out)?;
+    let source = model::source(globals)?;
+    // The scene needs a device on every route.
+    let mut engines = Engines::new(globals, RouteArg::Exact)?;
+    let device = engines.device().context("no device")?.clone();
+    fit::check(&device, args.size, 0)?;
+    let model = engines.model(&source)?;
+    let scene = Scene::builtin();
+    let scene = args.seed.map_or(scene.clone(), |seed| scene.with_seed(seed));
+    let studio = Studio::new(&device, scene)?;
+    let mut frames: Box<dyn Frames> = match args.route {
+        RouteArg::Cpu => Box::new(OnCpu::new(&studio, &geometry, &model)?),
+        RouteArg::Auto | RouteArg::Exact => {
+            let (_, kernels, weights) = engines.parts(&model)?;
+            Box::new(OnDevice {
+                neural: Neural::new(&studio, &kernels, &weights, &geometry, None)?,
+                pace: Pace::new(Duration::from_millis(250)),
+            })
+        }
+    };
+    let reference = args.samples_reference.map(|_| Plain::new(&studio, &geometry)).transpose()?;
+    write::make_folder(&args.out)?;
+
+    let parameters = parameters(args, &model)?;
+    let bar = progress::bar(u64::from(args.frames), "frames");
+    let mut documents = Vec::new();
+    let mut rows =
+        vec![["frame", "scene ms", "network ms", "input dB", "network dB", "gain dB"].map(str::to_owned).to_vec()];
+    let mut paths = Vec::new();
+    for number in 0..args.frames {
+        let view = View::scripted(&studio.scene, number, RATE);
+        let view = view.with_effects(Effects { jitter: !args.no_jitter, ..Effects::ALL });
+        let rendered = frames.render(&studio, &view, &parameters, !args.no_history)?;
+        paths.extend(save(&args.out, number, geometry.valid, &rendered)?);
+        let mut quality = None;
+        if let (Some(samples), Some(plain)) = (args.samples_reference, &reference)
+            && (number == 0 || number + 1 == args.frames)
+        {
+            plain.render(&studio, &view.with_samples(samples), &parameters)?;
+            let picture = rgb(&studio, plain.display())?;
+            let path = args.out.join(format!("frame-{number:04}-reference.png"));
+            write::write_png(&path, geometry.valid.width, geometry.valid.height, &picture)?;
+            paths.push(path);
+            quality = Some((psnr(&rendered.input, &picture), psnr(&rendered.neural, &picture)));
+        }
+        rows.push(row(number, &rendered.times, quality));
+        documents.push(document(number, &rendered.times, quality));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+
+    let mut out = String::new();
+    for path in &paths {
+        out.push_str(&format!("{}\n", path.display()));
+    }
+    out.push_str(&text::table(&rows));
+    let json = json!({
+        "size": geometry.valid.to_string(),
+        "field": geometry.field.to_string(),
+        "model": model.description(),
+        "digest": model.digest(),
+        "route": args.route.resolved(),
+        "device": device.caps().name,
+        "samplesReference": args.samples_reference,
+        "frames": documents,
+        "files": paths,
+    });
+    Ok(Outcome::yes(json, out))
+}
+
+fn parameters(args: &RenderArgs, model: &Model) -> Result<Parameters> {
+    let blend_scale = model.blend_scale()?.to_f32();
+    Ok(Parameters { style: args.style, blend_scale, ..Parameters::default() })
+}
+
+/// Computes frames of a sequence, in order, each with the history of the one before.
+trait Frames {
+    fn render(&mut self, studio: &Studio, view: &View, parameters: &Parameters, temporal: bool) -> Result<Rendered>;
+}
+
+struct OnDevice {
+    neural: Neural,
+    pace: Pace,
+}
+
+impl Frames for OnDevice {
+    fn render(&mut self, studio: &Studio, view: &View, parameters: &Parameters, temporal: bool) -> Result<Rendered> {
+        let job = self.neural.begin(*view, *parameters, temporal);
+        let times = self.neural.finish(studio, job, &mut self.pace)?;
+        Ok(Rendered {
+            input: rgb(studio, self.neural.display_input())?,
+            neural: rgb(studio, self.neural.display_neural())?,
+            times,
+        })
+    }
+}
+
+/// The scene on the device, everything after it on the CPU.
+struct OnCpu {
+    plain: Plain,
+    frame: CpuFrame,
+    reference: Reference,
+}
+
+impl OnCpu {
+    fn new(studio: &Studio, geometry: &Geometry, model: &Model) -> Result<Self> {
+        Ok(Self {
+            plain: Plain::new(studio, geometry)?,
+            frame: CpuFrame::new(geometry),
+            reference: Reference::new(&Plan::new(geometry), model)?,
+        })
+    }
+}
+
+impl Frames for OnCpu {
+    fn render(&mut self, studio: &Studio, view: &View, parameters: &Parameters, temporal: bool) -> Result<Rendered> {
+        let begun = std::time::Instant::now();
+        self.plain.render(studio, view, parameters)?;
+        let picture = self.plain.gbuffer().read()?;
+        let scene = begun.elapsed();
+        let color: Vec<[u16; 4]> = picture.color.iter().map(|pixel| pixel.map(|value| value.to_bits())).collect();
+        let word = |[x, y]: [half::f16; 2]| u32::from(x.to_bits()) | u32::from(y.to_bits()) << 16;
+        let motion: Vec<u32> = picture.motion.iter().copied().map(word).collect();
+        let clock = *self.frame.clock();
+        let parameters =
+            Parameters { seed: clock.counter(), history_valid: clock.history_valid(temporal), ..*parameters };
+        let source = Source::Scene(&color);
+        let features = self.frame.preprocess(source, &motion, &parameters);
+        let begun = std::time::Instant::now();
+        let head = self.reference.run(features.as_flattened(), |_, _, _| {})?;
+        let network = begun.elapsed();
+        let composed = self.frame.composite(source, &motion, Head::Half(head.as_chunks().0), &parameters);
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        Ok(Rendered {
+            input: network::frame::cpu::pipeline::rgb8(&composed.display_input),
+            neural: network::frame::cpu::pipeline::rgb8(&composed.display_neural),
+            times: Times { scene: ms(scene), network: ms(network), ..Times::default() },
+        })
+    }
+}
+
+/// RGB of a buffer of RGBA8 words.
+fn rgb(studio: &Studio, buffer: &Buffer) -> Result<Vec<u8>> {
+    let bytes = studio.device.download(buffer, 0, buffer.size())?;
+    Ok(bytes.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect())
+}
+
+fn save(out: &Path, number: u32, size: Extent, rendered: &Rendered) -> Result<[PathBuf; 3]> {
+    let path = |what: &str| out.join(format!("frame-{number:04}-{what}.png"));
+    let paths = [path("input"), path("neural"), path("side-by-side")];
+    write::write_png(&paths[0], size.width, size.height, &rendered.input)?;
+    write::write_png(&paths[1], size.width, size.height, &rendered.neural)?;
+    let side = side_by_side(size.width, &rendered.input, &rendered.neural);
+    write::write_png(&paths[2], 2 * size.width + GAP, size.height, &side)?;
+    Ok(paths)
+}
+
+/// Two RGB pictures of one size beside each other, with a white line between them.
+fn side_by_side(width: u32, left: &[u8], right: &[u8]) -> Vec<u8> {
+    let row = 3 * width as usize;
+    let gap = [255; 3 * GAP as usize];
+    left.chunks_exact(row).zip(right.chunks_exact(row)).flat_map(|(l, r)| [l, &gap[..], r].concat()).collect()
+}
+
+fn row(number: u32, times: &Times, quality: Option<(f64, f64)>) -> Vec<String> {
+    let mut row = vec![number.to_string(), format!("{:.2}", times.scene), format!("{:.2}", times.network)];
+    if let Some((input, neural)) = quality {
+        row.extend([format!("{input:.2}"), format!("{neural:.2}"), format!("{:+.2}", neural - input)]);
+    }
+    row
+}
+
+fn document(number: u32, times: &Times, quality: Option<(f64, f64)>) -> Value {
+    let quality =
+        quality.map(|(input, neural)| json!({ "inputDb": input, "networkDb": neural, "gainDb": neural - input }));
+    json!({ "frame": number, "milliseconds": times, "psnr": quality })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::side_by_side;
+
+    #[test]
+    fn halves_stand_beside_each_other() {
+        let picture = side_by_side(1, &[1, 2, 3, 4, 5, 6], &[7, 8, 9, 10, 11, 12]);
+        let white = [255; 12];
+        assert_eq!(picture, [&[1, 2, 3][..], &white, &[7, 8, 9, 4, 5, 6], &white, &[10, 11, 12]].concat());
+    }
+}

@@ -1,0 +1,282 @@
+//! The network's side: a scene image, the frame passes and the network of one size, computed slice by slice.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use gpu::{Buffer, CommandBuffer, Ticket, Timestamps};
+use network::exec::{Kernels, Network, NetworkOptions, Weights};
+use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
+use network::geometry::Geometry;
+use network::plan::Plan;
+use renderer::{GBuffer, View};
+
+use super::pace::Pace;
+use super::studio::Studio;
+
+/// Timestamps of a slice: start, and the ends of scene, preprocessing, network and composition.
+const STAMPS: u32 = 5;
+
+/// Everything of one frame size that the network needs; extent lifetime.
+pub struct Neural {
+    gbuffer: GBuffer,
+    frame: Frame,
+    network: Network,
+    commands: CommandBuffer,
+    stamps: Timestamps,
+    total_cost: u64,
+}
+
+/// GPU milliseconds of the parts of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Times {
+    /// Rendering of the scene.
+    pub scene: f64,
+    /// Features and reprojected history.
+    pub preprocess: f64,
+    /// The 71 blocks.
+    pub network: f64,
+    /// Composition and display.
+    pub composite: f64,
+}
+
+/// A frame being computed.
+pub struct Job {
+    view: View,
+    parameters: Parameters,
+    next: usize,
+    done_cost: u64,
+    begun: Instant,
+    flight: Option<Flight>,
+    times: Times,
+}
+
+/// A slice on the device.
+struct Flight {
+    ticket: Ticket,
+    cost: u64,
+    submitted: Instant,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stage {
+    /// Slices are missing.
+    Working,
+    /// The last slice is submitted: work submitted from now on sees the finished pictures.
+    Submitted,
+    /// Everything has run.
+    Done(Times),
+}
+
+impl Neural {
+    /// Buffers and recordings for frames of one size. `step_cost` is the wished largest step, in multiply-accumulates.
+    ///
+    /// # Errors
+    /// The frame does not fit on the device; the message names a size that does.
+    pub fn new(
+        studio: &Studio,
+        kernels: &Arc<Kernels>,
+        weights: &Arc<Weights>,
+        geometry: &Geometry,
+        step_cost: Option<u64>,
+    ) -> Result<Self> {
+        let device = &studio.device;
+        let plan = Arc::new(Plan::new(geometry));
+        let network =
+            Network::new(device, kernels, weights, plan, NetworkOptions { step_cost, ..NetworkOptions::default() })?;
+        let gbuffer = GBuffer::new(device, geometry.valid.width, geometry.valid.height)?;
+        let inputs = FrameInputs { color: gbuffer.color(), kind: SourceKind::Scene, motion: Some(gbuffer.motion()) };
+        let frame = Frame::new(&studio.passes, geometry, inputs, network.features(), network.head())?;
+        let total_cost = (0..network.steps()).map(|step| network.step_cost(step)).sum();
+        Ok(Self {
+            gbuffer,
+            frame,
+            network,
+            commands: CommandBuffer::new(device, "neural frame")?,
+            stamps: Timestamps::new(device, "neural frame", STAMPS)?,
+            total_cost,
+        })
+    }
+
+    /// Bytes of device memory that frames of this size take, without the weights.
+    pub fn bytes(geometry: &Geometry) -> u64 {
+        let plan = Plan::new(geometry);
+        Network::predict(&plan, false).arena
+            + GBuffer::bytes(geometry.valid.width, geometry.valid.height)
+            + Frame::bytes(geometry, SourceKind::Scene, true)
+    }
+
+    /// The frame passes: clock and pictures.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// The display path of the last finished frame without the network.
+    pub fn display_input(&self) -> &Buffer {
+        self.frame.display_input()
+    }
+
+    /// The display path of the last finished frame with the network.
+    pub fn display_neural(&self) -> &Buffer {
+        self.frame.display_neural()
+    }
+
+    /// Bytes of the activations, and of the weights.
+    pub fn memory(&self) -> network::exec::Memory {
+        self.network.memory()
+    }
+
+    /// The next frame starts without history.
+    pub fn reset(&mut self) {
+        self.frame.reset();
+    }
+
+    /// Begins a frame. Seed and history are the clock's; `temporal` says whether the history may be used.
+    pub fn begin(&self, view: View, parameters: Parameters, temporal: bool) -> Job {
+        let clock = self.frame.clock();
+        let history_valid = clock.history_valid(temporal);
+        Job {
+            view,
+            parameters: Parameters { seed: clock.counter(), history_valid, ..parameters },
+            next: 0,
+            done_cost: 0,
+            begun: Instant::now(),
+            flight: None,
+            times: Times::default(),
+        }
+    }
+
+    /// Moves a frame on without waiting: submits the next slice when the last one has run.
+    ///
+    /// # Errors
+    /// The scene is broken, or an error of the device.
+    pub fn advance(&mut self, studio: &Studio, job: &mut Job, pace: &mut Pace) -> Result<Stage> {
+        if let Some(flight) = &job.flight {
+            if !studio.device.is_done(flight.ticket)? {
+                return Ok(self.stage(job));
+            }
+            self.landed(job, pace)?;
+            if job.next == self.network.steps() {
+                return Ok(Stage::Done(job.times));
+            }
+        }
+        self.submit(studio, job, pace)?;
+        Ok(self.stage(job))
+    }
+
+    /// Computes a whole frame and waits for it.
+    ///
+    /// # Errors
+    /// The scene is broken, or an error of the device.
+    pub fn finish(&mut self, studio: &Studio, mut job: Job, pace: &mut Pace) -> Result<Times> {
+        loop {
+            if let Stage::Done(times) = self.advance(studio, &mut job, pace)? {
+                return Ok(times);
+            }
+            job.wait(studio, Duration::from_secs(600))?;
+        }
+    }
+
+    /// Records and submits a frame without the network; its proxy becomes the next history.
+    ///
+    /// # Errors
+    /// The scene is broken, or an error of the device.
+    pub fn bypass(&mut self, studio: &Studio, view: &View, parameters: &Parameters) -> Result<Ticket> {
+        self.commands.begin()?;
+        self.commands.reset_timestamps(&self.stamps);
+        studio.renderer.record(&mut self.commands, &self.gbuffer, &studio.scene, view)?;
+        self.frame.record_bypass(&mut self.commands, parameters);
+        self.commands.end()?;
+        let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+        self.frame.finish_frame();
+        Ok(ticket)
+    }
+
+    fn stage(&self, job: &Job) -> Stage {
+        if job.next == self.network.steps() { Stage::Submitted } else { Stage::Working }
+    }
+
+    fn submit(&mut self, studio: &Studio, job: &mut Job, pace: &Pace) -> Result<()> {
+        let steps = self.network.steps();
+        let slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
+        let cost = slice.clone().map(|step| self.network.step_cost(step)).sum();
+        let cmd = &mut self.commands;
+        cmd.begin()?;
+        cmd.reset_timestamps(&self.stamps);
+        cmd.write_timestamp(&self.stamps, 0);
+        if slice.start == 0 {
+            studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
+        }
+        cmd.write_timestamp(&self.stamps, 1);
+        if slice.start == 0 {
+            self.frame.record_preprocess(cmd, &job.parameters);
+        }
+        cmd.write_timestamp(&self.stamps, 2);
+        self.network.record(cmd, slice.clone());
+        cmd.write_timestamp(&self.stamps, 3);
+        if slice.end == steps {
+            self.frame.record_composite(cmd, &job.parameters);
+        }
+        cmd.write_timestamp(&self.stamps, 4);
+        cmd.end()?;
+        let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+        job.flight = Some(Flight { ticket, cost, submitted: Instant::now() });
+        job.next = slice.end;
+        if slice.end == steps {
+            self.frame.finish_frame();
+        }
+        Ok(())
+    }
+
+    /// Takes the times of the slice that has run.
+    fn landed(&self, job: &mut Job, pace: &mut Pace) -> Result<()> {
+        let Some(flight) = job.flight.take() else { return Ok(()) };
+        job.done_cost += flight.cost;
+        let mut took = flight.submitted.elapsed();
+        if let Some(stamps) = self.stamps.read()?
+            && stamps.len() == STAMPS as usize
+        {
+            job.times.scene += stamps[1] - stamps[0];
+            job.times.preprocess += stamps[2] - stamps[1];
+            job.times.network += stamps[3] - stamps[2];
+            job.times.composite += stamps[4] - stamps[3];
+            took = Duration::from_secs_f64(((stamps[3] - stamps[2]) / 1000.0).max(1e-6));
+        }
+        pace.finished(flight.cost, took);
+        Ok(())
+    }
+
+    /// Share of the work that has run, 0 to 1.
+    pub fn progress(&self, job: &Job) -> f32 {
+        (job.done_cost as f64 / self.total_cost.max(1) as f64) as f32
+    }
+
+    /// Multiply-accumulates of a frame.
+    pub fn cost(&self) -> u64 {
+        self.total_cost
+    }
+}
+
+impl Job {
+    /// What the frame shows.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// When it was begun.
+    pub fn begun(&self) -> Instant {
+        self.begun
+    }
+
+    /// Waits for the slice on the device.
+    ///
+    /// # Errors
+    /// It takes longer than `limit`, or an error of the device.
+    pub fn wait(&self, studio: &Studio, limit: Duration) -> Result<()> {
+        match &self.flight {
+            Some(flight) => Ok(studio.device.wait(flight.ticket, limit)?),
+            None => Ok(()),
+        }
+    }
+}
