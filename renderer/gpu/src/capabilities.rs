@@ -89,6 +89,21 @@ impl Capabilities {
     }
 }
 
+impl Capabilities {
+    /// What is left when no optional device extension is enabled.
+    pub(crate) fn drop_extensions(&mut self) {
+        self.cooperative_matrix.clear();
+        self.cooperative_matrix2 = false;
+        self.float8 = false;
+        self.float8_cooperative_matrix = false;
+        self.device_generated_commands = false;
+        self.memory_budget = false;
+        let of_extension =
+            |name: &str| ["CooperativeMatrix", "TensorAddressing", "Float8"].iter().any(|p| name.starts_with(p));
+        self.spirv.retain(|name| !of_extension(name));
+    }
+}
+
 /// Vulkan limits; sizes in bytes unless said otherwise.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Limits {

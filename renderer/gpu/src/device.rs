@@ -5,7 +5,7 @@ use crate::capabilities::{Capabilities, HeapBudget};
 use crate::debug::DebugNames;
 use crate::error::{Error, Result};
 use crate::extensions::{COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_FLOAT8};
-use crate::instance::Instance;
+use crate::instance::{Instance, lifecycle};
 use crate::live::{self, LiveObject, LiveToken};
 use crate::probe;
 use crate::retire::{Bin, Retired};
@@ -26,6 +26,9 @@ pub struct DeviceDesc {
     pub selector: DeviceSelector,
     /// Where the pipeline cache is kept.
     pub cache: CacheMode,
+    /// Leave every optional extension off, as on a device that has none of them. For tools that
+    /// do not know the newer ones: old validation layers, frame debuggers.
+    pub plain: bool,
 }
 
 /// An open device.
@@ -64,11 +67,15 @@ impl Device {
     /// [`Error::NoDevice`] when none fits (with the reason for each one found), or a Vulkan
     /// error of the driver.
     pub fn open_with(instance: &Arc<Instance>, desc: &DeviceDesc) -> Result<Arc<Self>> {
+        let _lifecycle = lifecycle();
         let physicals = instance.physical_devices()?;
         let adapters: Vec<_> = physicals.iter().enumerate().map(|(i, &d)| probe::probe(instance, d, i)).collect();
         let infos: Vec<_> = adapters.iter().map(|p| p.info.clone()).collect();
         let index = desc.selector.choose(&infos)?;
-        let (physical, capabilities) = (physicals[index], infos[index].capabilities.clone());
+        let (physical, mut capabilities) = (physicals[index], infos[index].capabilities.clone());
+        if desc.plain {
+            capabilities.drop_extensions();
+        }
         let Some(queue_family) = adapters[index].queue_family else {
             return Err(Error::NoDevice { detail: " (no compute queue)".into() });
         };
@@ -374,6 +381,7 @@ fn create_cache(
 
 impl Drop for Device {
     fn drop(&mut self) {
+        let _lifecycle = lifecycle();
         // Every child holds an Arc to this device, so none is left; only handles put aside.
         // SAFETY: no other thread can use the device any more. A lost device is idle as well.
         let _ = unsafe { self.raw.device_wait_idle() };

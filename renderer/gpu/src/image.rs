@@ -70,6 +70,17 @@ const NEEDS: [(ImageUsage, vk::FormatFeatureFlags, &str); 5] = [
     (ImageUsage::TRANSFER_DST, vk::FormatFeatureFlags::TRANSFER_DST, "copy target"),
 ];
 
+/// Formats without color, which views and copies here do not cover.
+const DEPTH: [vk::Format; 7] = [
+    vk::Format::D16_UNORM,
+    vk::Format::X8_D24_UNORM_PACK32,
+    vk::Format::D32_SFLOAT,
+    vk::Format::S8_UINT,
+    vk::Format::D16_UNORM_S8_UINT,
+    vk::Format::D24_UNORM_S8_UINT,
+    vk::Format::D32_SFLOAT_S8_UINT,
+];
+
 impl Image {
     /// Creates an image; its contents are undefined.
     ///
@@ -82,6 +93,9 @@ impl Image {
         let [width, height] = extent;
         if width == 0 || height == 0 {
             return Err(Error::usage(name, format!("an image of {width}x{height} pixels is empty")));
+        }
+        if DEPTH.contains(&format) {
+            return Err(device.unsupported(name, format!("{format:?} as color image")));
         }
         let limit = device.caps().limits.max_image_dimension;
         Error::check_limit(name, width.max(height).into(), limit.into(), "maxImageDimension2D")?;

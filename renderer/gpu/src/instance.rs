@@ -8,7 +8,14 @@ use crate::probe;
 use ash::{ext, vk};
 use raw_window_handle::RawDisplayHandle;
 use std::ffi::CStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Held while an instance or device is created or destroyed. Vulkan allows all of that at once on
+/// several threads, but a driver has been seen to lock up (NVIDIA 580).
+pub(crate) fn lifecycle() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -40,6 +47,7 @@ impl Instance {
     /// [`Error::Missing`] without the validation layer or the window system's extensions, and
     /// [`Error::NoDevice`] when no driver is installed.
     pub fn new(desc: &InstanceDesc) -> Result<Arc<Self>> {
+        let creating = lifecycle();
         // SAFETY: the system's Vulkan loader is trusted to run its initializers.
         let entry = unsafe { ash::Entry::load() }.map_err(|e| Error::Loader { reason: e.to_string() })?;
         // SAFETY: plain query.
@@ -116,6 +124,7 @@ impl Instance {
             }
             code => Error::vulkan("vkCreateInstance", code),
         })?;
+        drop(creating); // `instance` takes it again when it is dropped by a failure below
         let mut instance = Self {
             messenger: None,
             debug_utils,
@@ -183,6 +192,7 @@ fn has_extension(entry: &ash::Entry, layer: Option<&CStr>, name: &CStr) -> Resul
 
 impl Drop for Instance {
     fn drop(&mut self) {
+        let _lifecycle = lifecycle();
         // SAFETY: devices and surfaces hold an Arc to this instance, so all are gone; messenger
         // and instance are destroyed once, in this order.
         unsafe {

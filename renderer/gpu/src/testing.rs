@@ -12,7 +12,8 @@ use std::sync::Arc;
 /// layer has said anything, or if an object of the device is still alive.
 ///
 /// `NRVIEW_TEST_DEVICE` chooses the device (position or part of its name), and
-/// `NRVIEW_TEST_VALIDATION=0` does without the layer, for machines that do not have it.
+/// `NRVIEW_TEST_VALIDATION=0` does without the layer, for machines that do not have it, and
+/// `NRVIEW_TEST_PLAIN=1` without optional extensions, for layers that do not know them.
 pub struct TestDevice {
     device: Arc<Device>,
     messages: u64,
@@ -28,7 +29,9 @@ impl TestDevice {
         let validation = std::env::var("NRVIEW_TEST_VALIDATION").as_deref() != Ok("0");
         let instance = Instance::new(&InstanceDesc { validation, surface: None })?;
         let wanted = std::env::var("NRVIEW_TEST_DEVICE").unwrap_or_default();
-        let desc = DeviceDesc { selector: DeviceSelector::parse(&wanted), cache: CacheMode::Off };
+        let plain = std::env::var("NRVIEW_TEST_PLAIN").as_deref() == Ok("1");
+        let selector = DeviceSelector::parse(&wanted);
+        let desc = DeviceDesc { selector, cache: CacheMode::Off, plain };
         Ok(Self { device: Device::open_with(&instance, &desc)?, messages })
     }
 }

@@ -9,7 +9,7 @@ static ONE: Mutex<()> = Mutex::new(());
 fn open(cache: CacheMode) -> (Arc<Instance>, Arc<Device>) {
     let validation = std::env::var("NRVIEW_TEST_VALIDATION").as_deref() != Ok("0");
     let instance = Instance::new(&InstanceDesc { validation, surface: None }).unwrap();
-    let desc = DeviceDesc { selector: DeviceSelector::Auto, cache };
+    let desc = DeviceDesc { cache, ..DeviceDesc::default() };
     let device = Device::open_with(&instance, &desc).unwrap();
     (instance, device)
 }
@@ -76,6 +76,7 @@ fn adapters_are_described() {
     let adapters = instance.adapters().unwrap();
     assert!(!adapters.is_empty());
     for (i, adapter) in adapters.iter().enumerate() {
+        println!("{adapter:#?}"); // shown with --nocapture
         assert_eq!(adapter.index, i);
         assert!(!adapter.name.is_empty() && !adapter.driver.is_empty());
         if adapter.usable.is_ok() {

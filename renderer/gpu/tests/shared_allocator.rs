@@ -5,7 +5,7 @@ use gpu::*;
 #[test]
 fn a_device_is_not_destroyed_under_a_shared_allocator() {
     let instance = Instance::new(&InstanceDesc::default()).unwrap();
-    let desc = DeviceDesc { selector: DeviceSelector::Auto, cache: CacheMode::Off };
+    let desc = DeviceDesc { cache: CacheMode::Off, ..DeviceDesc::default() };
     let device = Device::open_with(&instance, &desc).unwrap();
     let allocator = device.allocator();
     drop(device);
