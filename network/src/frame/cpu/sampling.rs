@@ -46,9 +46,13 @@ pub const fn pack_motion(uv: [f32; 2]) -> u32 {
     half::from_f32(uv[0]) as u32 | (half::from_f32(uv[1]) as u32) << 16
 }
 
-/// The inverse of [`pack_motion`].
+/// The inverse of [`pack_motion`]. A component that is no finite number counts as 0.
 pub const fn unpack_motion(packed: u32) -> [f32; 2] {
-    [half::to_f32(packed as u16), half::to_f32((packed >> 16) as u16)]
+    [component(packed as u16), component((packed >> 16) as u16)]
+}
+
+const fn component(h: u16) -> f32 {
+    if half::is_finite(h) { half::to_f32(h) } else { 0.0 }
 }
 
 /// The previous output with the motion that leads to it; both of the valid extent.
@@ -138,7 +142,7 @@ impl Axis {
     }
 }
 
-/// `x` limited to `low..=high`; NaN, as from an infinite motion, becomes `low`.
+/// `x` limited to `low..=high`.
 fn limit(x: f32, low: f32, high: f32) -> f32 {
     if x > low { if x < high { x } else { high } } else { low }
 }
@@ -214,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn motion_that_leads_nowhere_reads_the_edge() {
+    fn motion_that_leads_nowhere_stays_inside() {
         let extent = Extent::new(3, 2);
         let color = [[0x3800, 0x3800, 0x3800, 0x3c00]; 6];
         for motion in [0x7c00_7c00, 0xfc00_7e00, 0x7bff_fbff, pack_motion([-4.0, 9.0])] {
