@@ -4,7 +4,7 @@ use crate::capabilities::Capabilities;
 use serde::Serialize;
 
 /// Kind of device, best first.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
     /// A graphics card.
@@ -16,6 +16,7 @@ pub enum DeviceKind {
     /// Vulkan on the CPU.
     Cpu,
     /// Anything else.
+    #[default]
     Other,
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// Everything probed about a device. Features named here are enabled when the device is opened.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Capabilities {
     /// Device name.
     pub name: String,
@@ -174,6 +174,15 @@ pub struct HeapBudget {
     pub usage: u64,
     /// Whether it is the device's own memory.
     pub device_local: bool,
+}
+
+/// Memory of a device's objects.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct MemoryUse {
+    /// Bytes in buffers and images.
+    pub used: u64,
+    /// Bytes taken from the driver for them, free parts of blocks included.
+    pub reserved: u64,
 }
 
 /// One cooperative matrix multiplication: `result[m][n] = a[m][k] * b[k][n] + c[m][n]`.

@@ -68,6 +68,7 @@ pub struct CommandBuffer {
     state: State,
     error: Option<Error>,
     labels: Vec<String>,
+    first_label: String,
     last_label: String,
     pending: AtomicU64,
 }
@@ -94,6 +95,7 @@ impl CommandBuffer {
             state: State::Initial,
             error: None,
             labels: Vec::new(),
+            first_label: String::new(),
             last_label: String::new(),
             pending: AtomicU64::new(0),
         })
@@ -130,6 +132,7 @@ impl CommandBuffer {
         self.state = State::Recording;
         self.error = None;
         self.labels.clear();
+        self.first_label.clear();
         self.last_label.clear();
         Ok(())
     }
@@ -175,9 +178,14 @@ impl CommandBuffer {
         self.pending.store(value, Ordering::Release);
     }
 
-    /// Name and last label, for the message about a lost device.
+    /// Name, first and last label, for the message about a lost device.
     pub(crate) fn describe(&self) -> String {
-        if self.last_label.is_empty() { self.name.clone() } else { format!("{} up to {}", self.name, self.last_label) }
+        let Self { name, first_label, last_label, .. } = self;
+        match (first_label.is_empty(), first_label == last_label) {
+            (true, _) => name.clone(),
+            (false, true) => format!("{name}: {first_label}"),
+            (false, false) => format!("{name}: {first_label} to {last_label}"),
+        }
     }
 
     /// Keeps the first mistake.
@@ -202,6 +210,9 @@ impl CommandBuffer {
 
     /// Opens a labelled region.
     pub fn label_begin(&mut self, label: &str) {
+        if self.labels.is_empty() && self.last_label.is_empty() {
+            label.clone_into(&mut self.first_label);
+        }
         label.clone_into(&mut self.last_label);
         self.labels.push(label.to_owned());
         self.record(|device, raw| device.names.begin(raw, label));

@@ -1,7 +1,7 @@
 //! The device: one queue, memory, and what is shared by everything made from it.
 
 use crate::cache::{self, CacheKey, CacheMode};
-use crate::capabilities::{Capabilities, HeapBudget};
+use crate::capabilities::{Capabilities, HeapBudget, MemoryUse};
 use crate::debug::DebugNames;
 use crate::error::{Error, Result};
 use crate::extensions::{COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_FLOAT8};
@@ -17,7 +17,7 @@ use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which device to open, and how.
 #[derive(Clone, Debug, Default)]
@@ -225,6 +225,14 @@ impl Device {
                 device_local: heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL),
             })
             .collect()
+    }
+
+    /// Device memory of every kind this device's objects have at this moment.
+    #[must_use]
+    pub fn memory_use(&self) -> MemoryUse {
+        let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
+        let report = allocator.generate_report();
+        MemoryUse { used: report.total_allocated_bytes, reserved: allocator.capacity() }
     }
 
     /// Registers a child object.

@@ -59,7 +59,8 @@ pub use barrier::ImageUse;
 pub use buffer::{Buffer, BufferDesc, BufferUsage, MemoryKind};
 pub use cache::{CacheKey, CacheMode, Refusal, decode as decode_cache, encode as encode_cache};
 pub use capabilities::{
-    Capabilities, ComponentType, CooperativeMatrixShape, HeapBudget, Limits, MatrixScope, MemoryHeap, SubgroupInfo,
+    Capabilities, ComponentType, CooperativeMatrixShape, HeapBudget, Limits, MatrixScope, MemoryHeap, MemoryUse,
+    SubgroupInfo,
 };
 pub use command::{CommandBuffer, CommandPool};
 pub use debug::validation_messages;

@@ -63,3 +63,64 @@ impl DeviceSelector {
         format!("{wanted} (found {})", list.join("; "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::DeviceKind;
+    use crate::capabilities::{Capabilities, MemoryHeap};
+
+    fn adapter(index: usize, name: &str, kind: DeviceKind, gibibytes: u64) -> AdapterInfo {
+        let heap = MemoryHeap { size: gibibytes << 30, device_local: true };
+        AdapterInfo {
+            index,
+            name: name.to_owned(),
+            kind,
+            driver: "driver".to_owned(),
+            api_version: "1.3.0".to_owned(),
+            capabilities: Capabilities { heaps: vec![heap], ..Capabilities::default() },
+            features: Vec::new(),
+            usable: Ok(()),
+        }
+    }
+
+    fn four() -> Vec<AdapterInfo> {
+        vec![
+            adapter(0, "llvmpipe", DeviceKind::Cpu, 64),
+            adapter(1, "Small Card", DeviceKind::Discrete, 8),
+            adapter(2, "Large Card", DeviceKind::Discrete, 24),
+            adapter(3, "Chip", DeviceKind::Integrated, 32),
+        ]
+    }
+
+    #[test]
+    fn the_best_usable_device_is_chosen() {
+        let mut list = four();
+        assert_eq!(DeviceSelector::Auto.choose(&list).unwrap(), 2);
+        list[2].usable = Err("it lacks maintenance4".to_owned());
+        assert_eq!(DeviceSelector::Auto.choose(&list).unwrap(), 1);
+        list[1].usable = Err("it has no compute queue".to_owned());
+        assert_eq!(DeviceSelector::Auto.choose(&list).unwrap(), 3);
+        assert_eq!(DeviceSelector::Auto.choose(&list[..1]).unwrap(), 0);
+    }
+
+    #[test]
+    fn devices_are_chosen_by_position_or_name() {
+        let list = four();
+        for (text, index) in [("1", 1), ("large", 2), ("LLVM", 0), ("auto", 2), ("", 2)] {
+            assert_eq!(DeviceSelector::parse(text).choose(&list).unwrap(), index, "{text}");
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_was_found() {
+        let mut list = four();
+        list[1].usable = Err("it lacks maintenance4".to_owned());
+        let refused = |text: &str| DeviceSelector::parse(text).choose(&list).unwrap_err().to_string();
+        assert!(refused("small").contains("it lacks maintenance4"));
+        assert!(refused("1").contains("at position 1"));
+        assert!(refused("radeon").contains("named \"radeon\""));
+        let none = DeviceSelector::Auto.choose(&[]).unwrap_err().to_string();
+        assert!(none.contains("the drivers offer none"), "{none}");
+    }
+}

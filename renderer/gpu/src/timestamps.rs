@@ -31,14 +31,18 @@ impl Timestamps {
         let raw = unsafe { device.ash().create_query_pool(&info, None) }
             .map_err(|code| device.creation_failed("vkCreateQueryPool", name, 0, code))?;
         device.names.set(raw, name);
-        Ok(Self {
+        let timestamps = Self {
             raw,
             count,
             used: AtomicU32::new(0),
             name: name.to_owned(),
             _live: device.live("Timestamps", name),
             device: Arc::clone(device),
-        })
+        };
+        // Queries must have been reset once before they are read, even if only to find that
+        // nothing is there yet.
+        device.run_once(name, |cmd| cmd.reset_timestamps(&timestamps))?;
+        Ok(timestamps)
     }
 
     /// The Vulkan handle.

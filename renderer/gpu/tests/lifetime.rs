@@ -67,6 +67,12 @@ fn the_budget_counts_memory() {
     let heaps = device.memory_budget();
     assert_eq!(heaps.len(), device.caps().heaps.len());
     assert!(heaps.iter().any(|h| h.device_local && h.budget > 0));
+    let before = device.memory_use().used;
+    let data = buffer(&device, "data");
+    let during = device.memory_use();
+    assert!(during.used >= before + data.size() && during.reserved >= during.used);
+    drop(data);
+    assert_eq!(device.memory_use().used, before);
 }
 
 #[test]
