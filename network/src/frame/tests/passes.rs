@@ -2,7 +2,7 @@
 
 use gpu::testing::TestDevice;
 
-use super::support::{Random, Rig};
+use super::support::{Random, Rig, same};
 use crate::frame::cpu::sampling::{Half4, pack_motion};
 use crate::frame::cpu::{CpuFrame, Head, Source, compose_frame, preprocess};
 use crate::frame::{CustomStyle, Parameters, SourceKind, Style};
@@ -65,13 +65,12 @@ fn compare(rig: &mut Rig, geometry: &Geometry, seed: u64, parameters: &[Paramete
             f.record_composite(cmd, p);
         });
         let what = format!("{} frame {i}", geometry.valid);
-        let different = rig.read_features().iter().zip(&features).filter(|(a, b)| a != b).count();
-        assert_eq!(different, 0, "features of {what}");
-        assert!(rig.read::<Half4>(rig.frame.published()) == want.published, "published colour of {what}");
-        assert!(rig.read::<u32>(rig.frame.display_input()) == want.display_input, "display of {what}");
-        assert!(rig.read::<u32>(rig.frame.display_neural()) == want.display_neural, "neural display of {what}");
+        same(&rig.read_features(), &features, &format!("features of {what}"));
+        same(&rig.read(rig.frame.next_history()), &want.history, &format!("history of {what}"));
+        same(&rig.read(rig.frame.published()), &want.published, &format!("published colour of {what}"));
+        same(&rig.read(rig.frame.display_input()), &want.display_input, &format!("display of {what}"));
+        same(&rig.read(rig.frame.display_neural()), &want.display_neural, &format!("neural display of {what}"));
         rig.frame.finish_frame();
-        assert!(rig.read::<Half4>(rig.frame.history()) == want.history, "history of {what}");
     }
 }
 

@@ -106,3 +106,14 @@ impl Rig {
         bytemuck::pod_collect_to_vec(&self.device.download(&self.features, 256, size).unwrap())
     }
 }
+
+/// Fails with the number of differences and the first of them.
+#[track_caller]
+pub fn same<T: PartialEq + std::fmt::Debug>(got: &[T], want: &[T], what: &str) {
+    assert_eq!(got.len(), want.len(), "{what}");
+    let mut different = got.iter().zip(want).enumerate().filter(|(_, (a, b))| a != b);
+    if let Some((i, (a, b))) = different.next() {
+        let count = 1 + different.count();
+        panic!("{what}: {count} of {} differ, first at {i}: {a:x?} instead of {b:x?}", got.len());
+    }
+}
