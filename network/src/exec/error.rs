@@ -31,6 +31,12 @@ pub enum ExecError {
         /// The largest size of about the same shape that fits, if any.
         fits: Option<Extent>,
     },
+    /// This build lacks a shader, such as one for an unusual subgroup size.
+    #[error("there is no shader {shader}; use the tile form of the kernels")]
+    MissingShader {
+        /// Name of the shader.
+        shader: String,
+    },
     /// The weights were made for another plan.
     #[error("the uploaded weights have nothing at byte {offset} of record {record}")]
     MissingWeight {

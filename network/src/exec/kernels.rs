@@ -1,5 +1,6 @@
 //! The pipelines of a route.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gpu::{ComputePipeline, Device, PipelineDesc};
@@ -46,7 +47,12 @@ impl Tuning {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kernel {
     Adapter,
-    Gemm,
+    /// Multiply with N not a multiple of 64.
+    GemmNarrow,
+    /// Multiply with N a multiple of 64.
+    GemmWide,
+    /// Multiply with a partitioned K.
+    GemmParts,
     NormaliseWindow,
     NormaliseVit,
     WindowAttention,
@@ -59,9 +65,11 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Kernel; 11] = [
+    const ALL: [Kernel; 13] = [
         Kernel::Adapter,
-        Kernel::Gemm,
+        Kernel::GemmNarrow,
+        Kernel::GemmWide,
+        Kernel::GemmParts,
         Kernel::NormaliseWindow,
         Kernel::NormaliseVit,
         Kernel::WindowAttention,
@@ -79,7 +87,9 @@ impl Kernel {
             Tuning::Lanes(n) => format!("network/{lanes}{n}"),
         };
         match self {
-            Kernel::Gemm => tuned("gemm_tile", "gemm_lanes."),
+            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes."),
+            Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes."),
+            Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes."),
             Kernel::WindowAttention => tuned("attention_tile.window", "attention_lanes.window"),
             Kernel::VitAttention => tuned("attention_tile.vit", "attention_lanes.vit"),
             Kernel::Adapter => "network/adapter".into(),
@@ -93,35 +103,46 @@ impl Kernel {
         }
     }
 
-    /// Whether the kernel's workgroup is one subgroup of exactly the tuned size.
-    fn needs_lanes(self) -> bool {
-        matches!(self, Kernel::Gemm | Kernel::WindowAttention | Kernel::VitAttention)
+    /// The multiply for a matrix of `n` columns.
+    pub fn gemm(n: usize, partitioned: bool) -> Self {
+        match (partitioned, n.is_multiple_of(64)) {
+            (true, _) => Kernel::GemmParts,
+            (false, true) => Kernel::GemmWide,
+            (false, false) => Kernel::GemmNarrow,
+        }
     }
 }
 
-/// What the dispatches of the tuned kernels cover; the constants of the same names stand in the shaders.
+/// What a workgroup of the tuned kernels covers; the shaders say the same.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiles {
-    /// Rows of a multiply's tile.
-    pub gemm_rows: u32,
-    /// Columns of a multiply's tile; divides 32.
-    pub gemm_columns: u32,
-    /// Queries of a window a workgroup handles; divides 64.
-    pub window_queries: u32,
-    /// ViT queries a workgroup handles.
-    pub vit_queries: u32,
+    tuning: Tuning,
 }
 
 impl Tiles {
-    fn of(tuning: Tuning) -> Self {
-        match tuning {
-            Tuning::Tile => Self { gemm_rows: 64, gemm_columns: 32, window_queries: 64, vit_queries: 64 },
-            Tuning::Lanes(n) => Self {
-                gemm_rows: 32,
-                gemm_columns: n,
-                window_queries: if n == 16 { 16 } else { 2 * n },
-                vit_queries: n,
-            },
+    /// Rows and columns of a multiply; the columns divide N.
+    pub fn gemm(self, kernel: Kernel) -> (u32, u32) {
+        match (self.tuning, kernel) {
+            (Tuning::Lanes(n), _) => (32, n),
+            (Tuning::Tile, Kernel::GemmNarrow) => (128, 32),
+            (Tuning::Tile, _) => (64, 64),
+        }
+    }
+
+    /// Queries of a window; divides 64.
+    pub fn window_queries(self) -> u32 {
+        match self.tuning {
+            Tuning::Lanes(16) => 16,
+            Tuning::Lanes(n) => 2 * n,
+            Tuning::Tile => 64,
+        }
+    }
+
+    /// Queries of the ViT.
+    pub fn vit_queries(self) -> u32 {
+        match self.tuning {
+            Tuning::Lanes(n) => n,
+            Tuning::Tile => 64,
         }
     }
 }
@@ -131,7 +152,7 @@ pub struct Kernels {
     device: Arc<Device>,
     route: Route,
     tuning: Tuning,
-    pipelines: Vec<(Kernel, ComputePipeline)>,
+    pipelines: HashMap<Kernel, Arc<ComputePipeline>>,
 }
 
 impl Kernels {
@@ -148,25 +169,29 @@ impl Kernels {
     /// # Errors
     /// As [`Kernels::new`]; in particular a `Lanes` form that does not match the device's subgroups.
     pub fn with_tuning(device: &Arc<Device>, route: Route, tuning: Tuning) -> Result<Arc<Self>, ExecError> {
-        let can_require = device.caps().subgroup.can_require_size;
-        let pipelines = Kernel::ALL
-            .iter()
-            .map(|&kernel| {
-                let name = kernel.shader(tuning);
-                let shader = shaders::shader(&name).ok_or_else(|| gpu::Error::Unsupported {
-                    object: name.clone(),
-                    feature: format!("a shader called {name}"),
-                    device: device.caps().name.clone(),
-                })?;
-                let subgroup_size = match tuning {
-                    Tuning::Lanes(n) if kernel.needs_lanes() && can_require => Some(n),
-                    _ => None,
-                };
-                let desc = PipelineDesc { name: &name, shader, constants: &[], subgroup_size };
-                Ok((kernel, ComputePipeline::with(device, &desc)?))
-            })
-            .collect::<Result<Vec<_>, gpu::Error>>()?;
+        // Kernels of one form share a pipeline.
+        let mut by_shader: HashMap<String, Arc<ComputePipeline>> = HashMap::new();
+        let mut pipelines = HashMap::new();
+        for kernel in Kernel::ALL {
+            let name = kernel.shader(tuning);
+            let pipeline = match by_shader.get(&name) {
+                Some(pipeline) => Arc::clone(pipeline),
+                None => Arc::new(Self::pipeline_of(device, &name, tuning)?),
+            };
+            by_shader.insert(name, Arc::clone(&pipeline));
+            pipelines.insert(kernel, pipeline);
+        }
         Ok(Arc::new(Self { device: Arc::clone(device), route, tuning, pipelines }))
+    }
+
+    fn pipeline_of(device: &Arc<Device>, name: &str, tuning: Tuning) -> Result<ComputePipeline, ExecError> {
+        let shader = shaders::shader(name).ok_or_else(|| ExecError::MissingShader { shader: name.to_owned() })?;
+        let subgroup_size = match tuning {
+            // These kernels' workgroup is one subgroup of exactly the tuned size.
+            Tuning::Lanes(n) if name.contains("_lanes") && device.caps().subgroup.can_require_size => Some(n),
+            _ => None,
+        };
+        Ok(ComputePipeline::with(device, &PipelineDesc { name, shader, constants: &[], subgroup_size })?)
     }
 
     /// The device.
@@ -185,11 +210,10 @@ impl Kernels {
     }
 
     pub(super) fn tiles(&self) -> Tiles {
-        Tiles::of(self.tuning)
+        Tiles { tuning: self.tuning }
     }
 
     pub(super) fn pipeline(&self, kernel: Kernel) -> &ComputePipeline {
-        let entry = self.pipelines.iter().find(|(k, _)| *k == kernel);
-        &entry.expect("every kernel has a pipeline").1
+        &self.pipelines[&kernel]
     }
 }

@@ -147,13 +147,10 @@ impl Lowering<'_> {
         let tensors = [Some(o.input), seed.map(|s| s.skip), o.out_half, o.out_code];
         let widest = tensors.iter().flatten().map(|&id| self.row_bytes(id)).max().unwrap_or(1);
         let cost = (k * channels) as u64;
-        let split = Split {
-            units: self.rows(o.input),
-            align: ROW_ALIGN,
-            bytes: widest,
-            per_group: u64::from(self.tiles.gemm_rows),
-            cost,
-        };
+        let kernel = Kernel::gemm(n, o.partition < k);
+        let (tile_rows, tile_columns) = self.tiles.gemm(kernel);
+        let split =
+            Split { units: self.rows(o.input), align: ROW_ALIGN, bytes: widest, per_group: u64::from(tile_rows), cost };
         let step = |block: Range<u64>| {
             let bound = |id: Option<TensorId>| id.map(|id| self.bound(id, &block));
             let skip = bound(seed.map(|s| s.skip)).unwrap_or(weight);
@@ -161,7 +158,7 @@ impl Lowering<'_> {
             let out_code = bound(o.out_code.or(o.out_half)).unwrap_or(weight);
             Step {
                 op,
-                kernel: Kernel::Gemm,
+                kernel,
                 bound: vec![self.bound(o.input, &block), weight, scale, skip, out_half, out_code],
                 push: vec![
                     length(&block),
@@ -173,7 +170,7 @@ impl Lowering<'_> {
                     o.partition as u32 / 16,
                     flags,
                 ],
-                groups: [channels as u32 / self.tiles.gemm_columns, length(&block).div_ceil(self.tiles.gemm_rows), 1],
+                groups: [channels as u32 / tile_columns, length(&block).div_ceil(tile_rows), 1],
                 cost: cost * (block.end - block.start),
             }
         };
@@ -198,7 +195,7 @@ impl Lowering<'_> {
                 kernel: Kernel::WindowAttention,
                 bound: vec![self.bound_lines(o.qkv, first..last), self.bound_lines(o.output, first..last), prior],
                 push: vec![heads as u32, o.phase % 4, extent.width, extent.height, first as u32, block.start as u32],
-                groups: [grid.columns * heads as u32 * (64 / self.tiles.window_queries), length(&block), 1],
+                groups: [grid.columns * heads as u32 * (64 / self.tiles.window_queries()), length(&block), 1],
                 cost: cost * (block.end - block.start),
             }
         };
@@ -207,7 +204,7 @@ impl Lowering<'_> {
 
     fn vit_attention(&self, op: OpId, o: &VitAttention) -> Result<Vec<Step>, ExecError> {
         let heads = self.plan.tensor(o.output).channels as u64 / 32;
-        let (tokens, queries) = (o.tokens as u64, u64::from(self.tiles.vit_queries));
+        let (tokens, queries) = (o.tokens as u64, u64::from(self.tiles.vit_queries()));
         let all = 0..tokens;
         let groups = tokens.div_ceil(queries);
         let cost = queries * o.padded as u64 * 64 * heads;

@@ -236,3 +236,12 @@ fn split_operations_match_the_reference() {
         (op.block < 6 || op.block == 31 || op.block > 65).then_some(Extent::new(28, 20))
     });
 }
+
+#[test]
+fn the_tile_form_matches_the_reference() {
+    let setup = Setup::new(Preset::Lively, 5);
+    setup.check(Tuning::Tile, &[Filling::Wild], SEPARATE, |op| {
+        let attention = matches!(op.kind, OpKind::WindowAttention(_) | OpKind::VitAttention(_));
+        (attention || matches!(op.kind, OpKind::Gemm(_))).then_some(Extent::new(12, 8))
+    });
+}

@@ -7,7 +7,7 @@
 
 // Rows of 3C codes, head-major: six elements a head (two each of Q, K and V).
 layout(binding = 0, std430) readonly buffer Qkv { uvec4 qkv_codes[]; };
-layout(binding = 1, std430) writeonly buffer Output { uvec4 out_codes[]; };
+layout(binding = 1, std430) writeonly buffer Output { uint out_codes[]; };
 #if WINDOW
 // [head][natural query][physical key], eight halves an element.
 layout(binding = 2, std430) readonly buffer Prior { uvec4 prior_halves[]; };

@@ -67,18 +67,12 @@ void weigh(uint row[KEYS], bool inside[KEYS], uint head, Operands weights[VECTOR
 }
 
 void publish(uint v, uint row, uint head, float factor) {
-    [[unroll]] for (uint h = 0; h < 2; h++) {
-        uvec4 w;
-        [[unroll]] for (uint i = 0; i < 4; i++) {
-            uint c = 16 * h + 4 * i;
-#if WINDOW
-            w[i] = e4m3_pack(acc[v][c], acc[v][c + 1], acc[v][c + 2], acc[v][c + 3]);
-#else
-            w[i] = e4m3_pack(half_mul(acc[v][c], factor), half_mul(acc[v][c + 1], factor),
-                             half_mul(acc[v][c + 2], factor), half_mul(acc[v][c + 3], factor));
+    [[unroll]] for (uint c = 0; c < 32; c += 4) {
+        vec4 o = vec4(acc[v][c], acc[v][c + 1], acc[v][c + 2], acc[v][c + 3]);
+#if !WINDOW
+        o = vec4(half_mul(o.x, factor), half_mul(o.y, factor), half_mul(o.z, factor), half_mul(o.w, factor));
 #endif
-        }
-        out_codes[(row * heads + head) * 2u + h] = w;
+        out_codes[(row * heads + head) * 8u + c / 4] = e4m3_pack(o.x, o.y, o.z, o.w);
     }
 }
 
