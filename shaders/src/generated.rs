@@ -30,7 +30,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "98a8bf6f2977ad0091775e00ca2d55d750f17c138beae0821f1d894be381aa05",
+                spirv_sha256: "fe0a42ca9121a25cb613556681c8bb00a8313d1ba6cc4a75540df8fda585438e",
             },
         },
         Shader {
