@@ -101,7 +101,7 @@ pub fn original(scene: [f32; 3], paper: f32) -> [f32; 3] {
 /// Display code values 0..=1 of a linear scene colour.
 pub fn display(scene: [f32; 3]) -> [f32; 3] {
     let c = multiply(&TONE_IN, scene.map(|v| v / 0.6));
-    let c = c.map(|c| (c * (c + 0.024_578_6) - 0.000_090_537) / (c * (0.983_729 * c + 0.432_951_0) + 0.238_081));
+    let c = c.map(|c| (c * (c + 0.024_578_6) - 0.000_090_537) / (c * (0.983_729 * c + 0.432_951) + 0.238_081));
     multiply(&TONE_OUT, c).map(|c| srgb_encode(saturate(c)))
 }
 

@@ -5,6 +5,8 @@ use crate::numerics::half;
 
 /// Natural logarithm of 2.
 const LN_2: f32 = f32::from_bits(0x3f31_7218);
+/// 2^-24.
+const UNIT: f32 = f32::from_bits(0x3380_0000);
 /// A full turn in radians.
 const TURN: f32 = f32::from_bits(0x40c9_0fdb);
 
@@ -21,7 +23,7 @@ pub const fn uniform_integer(v: u32) -> u32 {
 
 /// A uniform value in (0, 1], a multiple of 2^-24.
 fn uniform(v: u32) -> f32 {
-    uniform_integer(v) as f32 * 0.000_000_059_604_644_775_390_625
+    uniform_integer(v) as f32 * UNIT
 }
 
 /// Hash of a field pixel and a seed.
