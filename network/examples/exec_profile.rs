@@ -1,0 +1,133 @@
+//! Times a frame of the exact route on a device, operation by operation.
+//!
+//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|lanes] [--ops] WxH...`
+//!
+//! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
+//! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation).
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gpu::{CommandBuffer, Device, DeviceSelector, Instance, InstanceDesc, Timestamps};
+use network::exec::{Kernels, Network, NetworkOptions, Route, Tuning, Weights};
+use network::geometry::{Extent, Geometry};
+use network::model::synth::{self, Preset};
+use network::plan::{OpId, OpKind, Plan};
+
+struct Arguments {
+    device: String,
+    frames: usize,
+    form: Option<Tuning>,
+    ops: bool,
+    sizes: Vec<Extent>,
+}
+
+fn arguments() -> Result<Arguments, Box<dyn Error>> {
+    let mut a = Arguments { device: String::new(), frames: 5, form: None, ops: false, sizes: Vec::new() };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let mut value = || words.next().ok_or(format!("{word} needs a value"));
+        match word.as_str() {
+            "--device" => a.device = value()?,
+            "--frames" => a.frames = value()?.parse()?,
+            "--form" => a.form = (value()? == "tile").then_some(Tuning::Tile),
+            "--ops" => a.ops = true,
+            size => {
+                let (w, h) = size.split_once('x').ok_or(format!("{size} is not a size like 1920x1080"))?;
+                a.sizes.push(Extent::new(w.parse()?, h.parse()?));
+            }
+        }
+    }
+    Ok(a)
+}
+
+/// What is summed up in the report.
+fn kind(plan: &Plan, op: OpId) -> String {
+    let op = plan.op(op);
+    match &op.kind {
+        OpKind::Gemm(o) if o.weight.groups > 1 && !o.weight.stacked => {
+            format!("gemm grouped {}x{}", o.weight.k, o.weight.n)
+        }
+        OpKind::Gemm(o) => format!("gemm {}x{}", o.weight.k, o.weight.n * o.weight.groups),
+        other => other.name().to_owned(),
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let a = arguments()?;
+    let instance = Instance::new(&InstanceDesc::default())?;
+    let device = Device::open(&instance, &DeviceSelector::parse(&a.device))?;
+    let kernels = Kernels::with_tuning(&device, Route::Exact, a.form.unwrap_or_else(|| Tuning::of(&device)))?;
+    let weights = Weights::upload(&device, &synth::generate(Preset::Lively, 1)?)?;
+    println!("{}, {:?}", device.caps().name, kernels.tuning());
+    for valid in a.sizes {
+        let plan = Arc::new(Plan::new(&Geometry::new(valid)?));
+        let network = Network::new(&device, &kernels, &weights, Arc::clone(&plan), NetworkOptions::default())?;
+        let features: Vec<u8> = (0..plan.tensor(plan.features).elements() as u32)
+            .flat_map(|i| (0x3000 + (i.wrapping_mul(2_654_435_761) >> 20) as u16 % 0x0c00).to_le_bytes())
+            .collect();
+        network.write_tensor(plan.features, &features)?;
+        let stamps = Timestamps::new(&device, "operations", plan.ops.len() as u32 + 1)?;
+        let mut cmd = CommandBuffer::new(&device, "frame")?;
+        cmd.begin()?;
+        cmd.reset_timestamps(&stamps);
+        for i in 0..plan.ops.len() {
+            cmd.write_timestamp(&stamps, i as u32);
+            network.record(&mut cmd, network.op_steps(OpId(i as u32)));
+        }
+        cmd.write_timestamp(&stamps, plan.ops.len() as u32);
+        cmd.end()?;
+        let (mut walls, mut per_op) = (Vec::new(), vec![Vec::new(); plan.ops.len()]);
+        // The first frame only warms up.
+        for frame in 0..=a.frames {
+            let start = Instant::now();
+            let ticket = device.submit(&[&cmd], &[], &[])?;
+            device.wait(ticket, Duration::from_secs(600))?;
+            if frame == 0 {
+                println!("{valid}: first frame {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+                continue;
+            }
+            walls.push(start.elapsed().as_secs_f64() * 1e3);
+            if let Some(times) = stamps.read()? {
+                per_op.iter_mut().zip(times.windows(2)).for_each(|(op, t)| op.push(t[1] - t[0]));
+            }
+        }
+        let (wall, macs) = (median(&mut walls), plan.cost().macs as f64);
+        let memory = network.memory();
+        println!(
+            "{valid}: {wall:.2} ms (min {:.2}), {:.1} Gmac, {:.1} Gmac/s, {} steps, arena {} MiB (bound {}), weights {} MiB",
+            walls[0],
+            macs / 1e9,
+            macs / wall / 1e6,
+            network.steps(),
+            memory.arena >> 20,
+            memory.bound >> 20,
+            memory.weights >> 20
+        );
+        let mut kinds: BTreeMap<String, (f64, f64, usize)> = BTreeMap::new();
+        for (i, times) in per_op.iter_mut().enumerate().filter(|(_, t)| !t.is_empty()) {
+            let op = OpId(i as u32);
+            let (time, macs) = (median(times), plan.op_cost(plan.op(op)).macs as f64);
+            let name = if a.ops { plan.op(op).label.clone() } else { kind(&plan, op) };
+            let entry = kinds.entry(name).or_default();
+            *entry = (entry.0 + time, entry.1 + macs, entry.2 + 1);
+        }
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
+        kinds.sort_by(|a, b| f64::total_cmp(&b.1.0, &a.1.0));
+        for (name, (time, macs, count)) in kinds {
+            println!(
+                "  {time:9.3} ms {:5.1} %  {:8.1} Gmac/s  {count:3}x {name}",
+                time / wall * 100.0,
+                macs / time / 1e6
+            );
+        }
+    }
+    Ok(())
+}
