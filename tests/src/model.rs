@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 use crate::program::nrview;
@@ -75,6 +76,30 @@ impl ModelDir {
     /// When it cannot be read.
     pub fn stage(&self, file: &str) -> Vec<u8> {
         fs::read(self.path().join("model").join(file)).expect("the stage is there")
+    }
+
+    /// Changes one byte of a record, the one of `range` (bytes of the record) with the largest FP8 magnitude, by its
+    /// sign, and makes the manifest's digest agree again.
+    ///
+    /// # Panics
+    /// When there is no such record.
+    pub fn flip_largest(&self, record: &str, range: std::ops::Range<usize>) {
+        let mut manifest = self.manifest();
+        let named = |list: &str, key: &str, value: &Value| {
+            manifest[list].as_array().and_then(|l| l.iter().position(|e| e[key] == *value)).expect("it is listed")
+        };
+        let tensor = manifest["tensors"][named("tensors", "name", &Value::from(record))].clone();
+        let stage = named("stages", "id", &tensor["stage"]);
+        let start = usize::try_from(tensor["stageOffset"].as_u64().expect("a number")).expect("small");
+        let file = manifest["stages"][stage]["file"].as_str().expect("a file name").to_owned();
+        let mut bytes = self.stage(&file);
+        let weights = &mut bytes[start + range.start..start + range.end];
+        let largest = weights.iter_mut().max_by_key(|code| **code & 0x7f).expect("a range of some bytes");
+        *largest ^= 0x80;
+        self.set_stage(&file, &bytes);
+        manifest["stages"][stage]["sha256"] =
+            Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>().into();
+        self.set_manifest(&manifest);
     }
 
     /// Another directory with the same manifest and links to the same stage files.

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nrview_tests::fixture;
+use nrview_tests::model::ModelDir;
 use nrview_tests::program::nrview;
+
+const LIMIT: Duration = Duration::from_secs(1200);
 
 /// Every fixture on a route, those of one model in one run; nothing but bit-exact will do.
 fn all_fixtures(route: &str) {
@@ -24,7 +27,7 @@ fn all_fixtures(route: &str) {
         for name in &names {
             arguments.push(format!("--fixture={}", fixture::folder(name).display()));
         }
-        let run = nrview(&arguments, Duration::from_secs(1200)).expect_code(0);
+        let run = nrview(&arguments, LIMIT).expect_code(0);
         run.json();
         assert!(!run.stderr.contains("validation:"), "{run:#?}");
         println!("{route}: {model} {names:?} in {:.1?}", started.elapsed());
@@ -39,4 +42,30 @@ fn cpu_reference() {
 #[test]
 fn exact_route() {
     all_fixtures("exact");
+}
+
+/// One changed byte in a wide ViT matrix and one in a window block: `parity` notices, and `verify` names the operation
+/// that reads the byte.
+#[test]
+fn one_changed_weight_byte() {
+    let whole = ModelDir::lively();
+    let fixture = fixture::folder("full-64x64").display().to_string();
+    // (record, bytes of the matrix in it, operation): weights section 3.
+    for (record, range, label) in [
+        ("block33.layer2.layer", 128..128 + 1024 * 3072, "b33.qkv"),
+        ("block57.layer0.layer", 98_592..98_592 + 128 * 384, "b57.qkv"),
+    ] {
+        let changed = whole.relative();
+        changed.flip_largest(record, range);
+        let model = changed.argument();
+
+        let parity = nrview(&["--json", "parity", "--submissions=1", "--model", &model, "--fixture", &fixture], LIMIT)
+            .expect_code(1);
+        parity.json();
+
+        let verify = nrview(&["--json", "verify", "--first", "--model", &model, "--fixture", &fixture], LIMIT)
+            .expect_code(1)
+            .json();
+        assert_eq!(verify["first"]["label"], label, "{verify:#}");
+    }
 }
