@@ -5,6 +5,7 @@
 pub mod exec;
 pub mod frame;
 pub mod geometry;
+pub mod metrics;
 pub mod model;
 pub mod numerics;
 pub mod parity;
