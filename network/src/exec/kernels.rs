@@ -120,6 +120,10 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
+    pub fn new(tuning: Tuning) -> Self {
+        Self { tuning }
+    }
+
     /// Rows and columns of a multiply; the columns divide N.
     pub fn gemm(self, kernel: Kernel) -> (u32, u32) {
         match (self.tuning, kernel) {
@@ -210,7 +214,7 @@ impl Kernels {
     }
 
     pub(super) fn tiles(&self) -> Tiles {
-        Tiles { tuning: self.tuning }
+        Tiles::new(self.tuning)
     }
 
     pub(super) fn pipeline(&self, kernel: Kernel) -> &ComputePipeline {

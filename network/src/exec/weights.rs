@@ -151,6 +151,18 @@ impl Weights {
         Ok(Arc::new(Self { buffers, slices, bytes }))
     }
 
+    /// Where the weights of a plan would lie, without a device.
+    #[cfg(test)]
+    pub(super) fn placed_only(plan: &Plan) -> Self {
+        let slice = Slice { buffer: 0, offset: 0, bytes: 1 };
+        let place = |piece: Piece| {
+            let (record, offset) = piece.key();
+            ((record.to_owned(), offset), slice)
+        };
+        let slices = plan.ops.iter().flat_map(|op| pieces(&op.kind)).map(place).collect();
+        Self { buffers: Vec::new(), slices, bytes: 0 }
+    }
+
     /// Bytes on the device.
     pub fn bytes(&self) -> u64 {
         self.bytes
