@@ -58,7 +58,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "0e338110cb94dbc5b44655aef7fb6b6586021948e5661f0369e082d538b7363b",
+                spirv_sha256: "c910e806759015d31eea83120204b5bfab578dcd653210919cf894c52e1ec574",
             },
         },
         Shader {
@@ -375,12 +375,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: UniformBuffer, count: 1 }, Binding { binding: 1, kind: UniformBuffer, count: 1 }, Binding { binding: 2, kind: UniformBuffer, count: 1 }, Binding { binding: 3, kind: UniformBuffer, count: 1 }, Binding { binding: 4, kind: UniformBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }],
                 push_constant_size: 12,
                 shared_memory_size: 0,
-                spec_constants: &[],
-                capabilities: &["GroupNonUniform", "GroupNonUniformVote", "Shader"],
-                spirv_sha256: "55643d7de6ed3c9d5232407c2dc9583cdbb43729040dc83db19d412527ad54c4",
+                spec_constants: &[SpecConstant { id: 0, default: 0 }],
+                capabilities: &["Shader"],
+                spirv_sha256: "9c7287ec28746b04f96ddfa5296faad78a5dd58fb911072829ece23e0cdafa19",
             },
         },
         Shader {
@@ -389,12 +389,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: UniformBuffer, count: 1 }, Binding { binding: 1, kind: UniformBuffer, count: 1 }, Binding { binding: 2, kind: UniformBuffer, count: 1 }, Binding { binding: 3, kind: UniformBuffer, count: 1 }, Binding { binding: 4, kind: UniformBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }],
                 push_constant_size: 0,
                 shared_memory_size: 0,
-                spec_constants: &[],
-                capabilities: &["GroupNonUniform", "GroupNonUniformVote", "Shader"],
-                spirv_sha256: "44738898b0cf0363d27b2157eedb0955fa943c3341b7e847a72713fe50dfe046",
+                spec_constants: &[SpecConstant { id: 0, default: 0 }],
+                capabilities: &["Shader"],
+                spirv_sha256: "68d47655211f0c65924005ba1ad035bd0b262d5e4c537ab7a63dd228aa9dfa88",
             },
         },
         Shader {

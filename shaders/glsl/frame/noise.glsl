@@ -9,7 +9,8 @@ uint scramble(uint v) { return ((v >> ((v >> 28) + 4u)) ^ v) * 0x108ef2d9u; }
 // Uniform in (0, 1], a multiple of 2^-24.
 float uniform01(uint v) {
     uint m = scramble(v);
-    return float(((m >> 30) ^ (m >> 8)) + 1u) * 5.9604644775390625e-8;
+    precise float u = float(((m >> 30) ^ (m >> 8)) + 1u) * 5.9604644775390625e-8;
+    return u;
 }
 
 float noise_radius(float u) {
