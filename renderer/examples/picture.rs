@@ -9,7 +9,7 @@ mod common;
 
 use common::{codes, psnr};
 use gpu::{Device, DeviceSelector, Instance, InstanceDesc, Timestamps};
-use renderer::{GBuffer, Picture, Renderer, Scene, View};
+use renderer::{Effects, GBuffer, Picture, Renderer, Scene, View};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +39,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scene = Scene::builtin();
     let view = View::scripted(&scene, frame, 30.0);
 
-    let single = render(&device, &renderer, &target, &scene, &view, 5)?;
+    let none = Effects::NONE;
+    for (name, effects) in [
+        ("no effects", none),
+        ("shadows", Effects { shadows: true, ..none }),
+        ("occlusion", Effects { ao: true, ..none }),
+        ("reflections", Effects { reflections: true, ..none }),
+    ] {
+        print!("{name}: ");
+        render(&device, &renderer, &target, &scene, &view.with_effects(effects), 9)?;
+    }
+    let single = render(&device, &renderer, &target, &scene, &view, 25)?;
     let reference = render(&device, &renderer, &target, &scene, &view.with_samples(samples), 1)?;
     let (a, b) = (codes(&single), codes(&reference));
     println!("one sample against {samples}: {:.2} dB", psnr(&a, &b));
@@ -64,10 +74,10 @@ fn render(
     view: &View,
     repeat: u32,
 ) -> Result<Picture, Box<dyn Error>> {
+    let mut times = Vec::new();
     for _ in 0..repeat {
         let time = Timestamps::new(device, "frame", 2)?;
         let mut recorded = Ok(());
-        let start = Instant::now();
         device.run_once("frame", |commands| {
             commands.reset_timestamps(&time);
             commands.write_timestamp(&time, 0);
@@ -75,8 +85,12 @@ fn render(
             commands.write_timestamp(&time, 1);
         })?;
         recorded?;
-        let gpu = time.read()?.and_then(|t| t.get(1).copied()).unwrap_or(f64::NAN);
-        println!("{} samples: {:.2?} in all, {gpu:.3} ms on the device", view.samples, start.elapsed());
+        times.extend(time.read()?.and_then(|t| t.get(1).copied()));
+    }
+    times.sort_by(f64::total_cmp);
+    if let (Some(min), Some(max)) = (times.first(), times.last()) {
+        let median = times[times.len() / 2];
+        println!("{} samples: {min:.3} / {median:.3} / {max:.3} ms on the device", view.samples);
     }
     Ok(target.read()?)
 }

@@ -1,5 +1,6 @@
 //! The scene and a view as the shaders read them (`scene_data.glsl`, field for field).
 
+use crate::batch;
 use crate::camera::Camera;
 use crate::error::{Error, Result};
 use crate::scene::{Primitive, Scene, Shape, Sphere};
@@ -10,8 +11,6 @@ use glam::Vec3;
 
 /// Most instances of a scene.
 pub const MAX_INSTANCES: usize = 64;
-/// Most batches: shapes of one kind of one instance.
-const MAX_BATCHES: usize = 128;
 /// Most primitives of a scene.
 pub const MAX_PRIMITIVES: usize = 256;
 /// Most materials of a scene.
@@ -97,7 +96,7 @@ pub(crate) const TABLES: [u64; 6] = {
     }
     let instances = after(0, size_of::<GpuFrame>());
     let batches = after(instances, size_of::<GpuInstance>() * MAX_INSTANCES);
-    let primitives = after(batches, size_of::<GpuBatch>() * MAX_BATCHES);
+    let primitives = after(batches, size_of::<GpuBatch>() * MAX_PRIMITIVES);
     let materials = after(primitives, size_of::<GpuPrimitive>() * MAX_PRIMITIVES);
     let end = after(materials, size_of::<GpuMaterial>() * MAX_MATERIALS);
     [0, instances, batches, primitives, materials, end]
@@ -178,24 +177,30 @@ fn check(scene: &Scene) -> Result<()> {
 }
 
 /// All primitives, and the batches over them sorted by kind, which is the last word of a range.
+/// A batch holds at least one primitive, so there are no more batches than primitives.
 fn batches(scene: &Scene, now: &[Rigid]) -> (Vec<GpuBatch>, Vec<GpuPrimitive>) {
     let mut batches: Vec<GpuBatch> = Vec::new();
     let mut primitives = Vec::with_capacity(scene.primitive_count());
     for (i, (instance, pose)) in scene.instances.iter().zip(now).enumerate() {
-        let packed = |p: &Primitive| (primitive(&p.shape, p.material), p.shape.bound());
+        // An endless shape has a bound that every ray meets.
+        let endless = Sphere { centre: Vec3::ZERO, radius: ENDLESS };
+        let packed = |p: &Primitive| (primitive(&p.shape, p.material), p.shape.bound().unwrap_or(endless));
         let mut shapes: Vec<_> = instance.primitives.iter().map(packed).collect();
         shapes.sort_by_key(|(p, _)| p.meta[0]);
-        for same in shapes.chunk_by(|(a, _), (b, _)| a.meta[0] == b.meta[0]) {
-            let bounds: Option<Vec<Sphere>> = same.iter().map(|(_, bound)| *bound).collect();
-            let bound = bounds.map_or([0.0, 0.0, 0.0, ENDLESS], |bounds| {
+        for same in shapes.chunk_by_mut(|(a, _), (b, _)| a.meta[0] == b.meta[0]) {
+            let runs = batch::split(same, &|(_, bound)| *bound);
+            let mut rest = &*same;
+            for length in runs {
+                let (run, later) = rest.split_at(length);
+                rest = later;
+                let around = Sphere::around(&run.iter().map(|(_, bound)| *bound).collect::<Vec<_>>());
                 // A little wider than the shapes, for rounding.
-                let around = Sphere::around(&bounds);
-                pose.point(around.centre).extend(around.radius * 1.0001 + 1e-4).to_array()
-            });
-            let first = primitives.len() as u32;
-            primitives.extend(same.iter().map(|(p, _)| *p));
-            let range = [i as u32, first, primitives.len() as u32, same[0].0.meta[0]];
-            batches.push(GpuBatch { bound, range });
+                let bound = pose.point(around.centre).extend(around.radius * 1.0001 + 1e-4).to_array();
+                let first = primitives.len() as u32;
+                primitives.extend(run.iter().map(|(p, _)| *p));
+                let range = [i as u32, first, primitives.len() as u32, run[0].0.meta[0]];
+                batches.push(GpuBatch { bound, range });
+            }
         }
     }
     batches.sort_by_key(|b| b.range[3]);
@@ -223,9 +228,6 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
     let instances: Vec<GpuInstance> =
         now.iter().zip(&before).map(|(now, before)| GpuInstance { now: now.rows(), before: before.rows() }).collect();
     let (batches, primitives) = batches(scene, &now);
-    if batches.len() > MAX_BATCHES {
-        return Err(too_many(scene, "groups of shapes", batches.len(), MAX_BATCHES));
-    }
     let batch_ends =
         std::array::from_fn(|kind| batches.iter().filter(|b| (b.range[3] as usize) <= kind).count() as u32);
     let [jx, jy] = view.applied_jitter();

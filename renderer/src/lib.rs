@@ -1,5 +1,6 @@
 //! Scenes to HDR frames with depth, motion and object ids.
 
+mod batch;
 mod camera;
 mod error;
 mod fly;

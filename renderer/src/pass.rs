@@ -20,9 +20,13 @@ pub struct Renderer {
     dispatch_samples: u64,
 }
 
+/// Constant of the shaders: whether to search ahead for the next batch instead of branching.
+const SEARCH_AHEAD: u32 = 0;
+
 fn pipeline(device: &Arc<Device>, name: &'static str) -> Result<ComputePipeline> {
     let shader = shaders::shader(name).ok_or(Error::Shader { name })?;
-    Ok(ComputePipeline::new(device, shader, &[], name)?)
+    let constants = [(SEARCH_AHEAD, u32::from(device.caps().is_cpu))];
+    Ok(ComputePipeline::new(device, shader, &constants, name)?)
 }
 
 impl Renderer {

@@ -123,21 +123,24 @@ bool meets_bound(vec4 bound, vec3 o, vec3 d, float tmax) {
     return dot(side, side) <= bound.w * bound.w && b + bound.w > 0.0 && b - bound.w < tmax;
 }
 
-// The first batch from b that the ray may hit before t, or end.
+// How to pass over batches that a ray misses. A CPU runs both sides of a branch but leaves a
+// loop when all its rays are done: there, search ahead (true). A GPU does better with a branch.
+layout(constant_id = 0) const bool SEARCH_AHEAD = false;
+
 uint next_batch(uint b, uint end, vec3 o, vec3 d, float t) {
-    while (b < end && !meets_bound(batches[b].bound, o, d, t)) b++;
+    while (SEARCH_AHEAD && b < end && !meets_bound(batches[b].bound, o, d, t)) b++;
     return b;
 }
 
 // Tests all shapes of one kind: the ray in the batch's space is (lo, ld), s the shape, and from
 // the ray's origin seen from the shape's. One loop for each kind instead of one switch for all,
-// and no branches: a device that runs both sides of a branch (a CPU) then never runs the code
-// of a shape that isn't there. `stop` ends the search.
+// so that no device runs the code of a shape that isn't there. `stop` ends the search.
 #define EACH(kind, stop, expression) \
     for (uint b = next_batch(frame.batch_ends[kind - 1u], frame.batch_ends[kind], o, d, hit.t); \
          b < frame.batch_ends[kind] && !(stop); \
          b = next_batch(b + 1u, frame.batch_ends[kind], o, d, hit.t)) { \
         Batch batch = batches[b]; \
+        if (!SEARCH_AHEAD && !meets_bound(batch.bound, o, d, hit.t)) continue; \
         vec3 lo = to_local_point(instances[batch.range.x].now, o); \
         vec3 ld = nonzero(to_local_direction(instances[batch.range.x].now, d)); \
         for (uint p = batch.range.y; p < batch.range.z; p++) { \

@@ -83,7 +83,7 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
         vec3 origin = s.position + s.normal * (1e-3 + 2e-4 * hit.t);
         colour += through * light_of(s, d, hit.t, origin, first, random);
         through = mirror_weight(s, -d) * haze_clearness(hit.t);
-        if (max(through.r, max(through.g, through.b)) < 0.004) break;
+        if (max(through.r, max(through.g, through.b)) < 0.01) break;
         d = mirrored(s, d, random);
         o = origin;
     }

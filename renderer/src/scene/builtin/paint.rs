@@ -73,12 +73,10 @@ impl Paint {
         let white = c(0.80, 0.78, 0.74);
         let ink = c(0.03, 0.03, 0.05);
         match self {
-            Self::Paving => {
-                matte(c(0.42, 0.39, 0.35)).textured(P::Tiles, c(0.12, 0.11, 0.10), 0.9, 0.035).polished(0.62)
-            }
+            Self::Paving => matte(c(0.38, 0.345, 0.30)).textured(P::Tiles, c(0.11, 0.10, 0.09), 0.9, 0.035),
             Self::Brick => matte(c(0.46, 0.16, 0.09)).textured(P::Bricks, c(0.50, 0.46, 0.41), 0.48, 0.055),
             Self::Stone => matte(c(0.34, 0.33, 0.31)).textured(P::Speckle, c(0.62, 0.60, 0.56), 0.35, 0.6),
-            Self::Oak => matte(c(0.52, 0.31, 0.14)).textured(P::Wood, c(0.24, 0.11, 0.04), 0.16, 0.05).polished(0.5),
+            Self::Oak => matte(c(0.52, 0.31, 0.14)).textured(P::Wood, c(0.24, 0.11, 0.04), 0.16, 0.05),
             Self::DarkWood => matte(c(0.20, 0.10, 0.05)).textured(P::Wood, c(0.08, 0.035, 0.015), 0.1, 0.02),
             Self::Plaster => matte(c(0.66, 0.57, 0.43)).textured(P::Speckle, c(0.74, 0.67, 0.55), 0.5, 0.7),
             Self::Iron => matte(c(0.055, 0.06, 0.065)).polished(0.45),
