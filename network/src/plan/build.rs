@@ -10,7 +10,7 @@ pub(super) fn plan(geometry: &Geometry) -> Plan {
     let mut b = Builder { geometry, tensors: Vec::new(), ops: Vec::new(), block: 0, phases: [0; 6] };
     let features = b.tensor("features", geometry.field, 16, Format::Half);
     let head = b.graph(features);
-    Plan { geometry: geometry.clone(), tensors: b.tensors, ops: b.ops, features, head }
+    Plan { geometry: *geometry, tensors: b.tensors, ops: b.ops, features, head }
 }
 
 /// A published pair: the raw half where something reads it, and the E4M3 code.
