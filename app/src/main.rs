@@ -2,6 +2,8 @@
 
 mod cli;
 mod engine;
+mod overlay;
+mod window;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -14,6 +14,7 @@ pub mod progress;
 pub mod render;
 pub mod text;
 mod verify;
+mod view;
 pub mod write;
 
 use std::process::ExitCode;
@@ -33,6 +34,8 @@ use outcome::CommandResult;
 struct Cli {
     #[command(flatten)]
     globals: Globals,
+    #[command(flatten)]
+    view: view::ViewArgs,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -59,6 +62,8 @@ pub struct Globals {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Open the viewer (also without a subcommand).
+    View(view::ViewArgs),
     /// Make, check, describe or pack weight models.
     #[command(subcommand)]
     Model(model::ModelCommand),
@@ -120,7 +125,8 @@ fn message(error: &anyhow::Error) -> String {
 fn run(cli: Cli) -> CommandResult {
     let globals = &cli.globals;
     match cli.command {
-        None => anyhow::bail!("give a subcommand"),
+        None => view::run(globals, cli.view, false),
+        Some(Command::View(args)) => view::run(globals, args, true),
         Some(Command::Model(command)) => model::run(globals, command),
         Some(Command::Process(args)) => process::run(globals, &args),
         Some(Command::Parity(args)) => parity::run(globals, &args),

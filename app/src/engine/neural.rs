@@ -178,19 +178,25 @@ impl Neural {
         }
     }
 
-    /// Records and submits a frame without the network; its proxy becomes the next history.
+    /// Records a frame without the network; its proxy becomes the next history. No frame may be in work.
     ///
     /// # Errors
-    /// The scene is broken, or an error of the device.
-    pub fn bypass(&mut self, studio: &Studio, view: &View, parameters: &Parameters) -> Result<Ticket> {
-        self.commands.begin()?;
-        self.commands.reset_timestamps(&self.stamps);
-        studio.renderer.record(&mut self.commands, &self.gbuffer, &studio.scene, view)?;
-        self.frame.record_bypass(&mut self.commands, parameters);
-        self.commands.end()?;
-        let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+    /// The scene is broken.
+    pub fn record_bypass(
+        &self,
+        studio: &Studio,
+        cmd: &mut CommandBuffer,
+        view: &View,
+        parameters: &Parameters,
+    ) -> Result<()> {
+        studio.renderer.record(cmd, &self.gbuffer, &studio.scene, view)?;
+        self.frame.record_bypass(cmd, parameters);
+        Ok(())
+    }
+
+    /// A recorded bypass was submitted.
+    pub fn finish_bypass(&mut self) {
         self.frame.finish_frame();
-        Ok(ticket)
     }
 
     fn stage(&self, job: &Job) -> Stage {
@@ -267,6 +273,17 @@ impl Job {
     /// When it was begun.
     pub fn begun(&self) -> Instant {
         self.begun
+    }
+
+    /// Whether nothing of it is on the device.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn has_landed(&self, studio: &Studio) -> Result<bool> {
+        match &self.flight {
+            Some(flight) => Ok(studio.device.is_done(flight.ticket)?),
+            None => Ok(true),
+        }
     }
 
     /// Waits for the slice on the device.

@@ -17,19 +17,9 @@ pub fn show(ui: &egui::Ui, settings: &Settings, status: &Status, layout: &Layout
         let outer_right = settings.mode == CompareMode::Wipe && index == 1;
         let fits = text_width(ui, &text) + 28.0 < rect.width();
         if fits && outer_right {
-            tag(
-                ui,
-                pos2(rect.right() - 8.0, rect.top() + 8.0),
-                Align2::RIGHT_TOP,
-                &text,
-            );
+            tag(ui, pos2(rect.right() - 8.0, rect.top() + 8.0), Align2::RIGHT_TOP, &text);
         } else if fits {
-            tag(
-                ui,
-                rect.left_top() + vec2(8.0, 8.0),
-                Align2::LEFT_TOP,
-                &text,
-            );
+            tag(ui, rect.left_top() + vec2(8.0, 8.0), Align2::LEFT_TOP, &text);
         }
     }
 }
@@ -48,24 +38,17 @@ fn name(source: Source, settings: &Settings, status: &Status) -> String {
 fn visible(ui: &egui::Ui, panel: &Panel) -> Rect {
     let scale = ui.ctx().pixels_per_point();
     let [left, top, right, bottom] = panel.clip.map(|v| v as f32);
-    Rect::from_min_max(
-        pos2(left.max(panel.origin[0]), top.max(panel.origin[1])) / scale,
-        pos2(right, bottom) / scale,
-    )
+    Rect::from_min_max(pos2(left.max(panel.origin[0]), top.max(panel.origin[1])) / scale, pos2(right, bottom) / scale)
 }
 
 fn text_width(ui: &egui::Ui, text: &str) -> f32 {
     let painter = ui.painter();
-    painter
-        .layout_no_wrap(text.to_owned(), FontId::proportional(13.0), Color32::WHITE)
-        .size()
-        .x
+    painter.layout_no_wrap(text.to_owned(), FontId::proportional(13.0), Color32::WHITE).size().x
 }
 
 fn tag(ui: &egui::Ui, at: egui::Pos2, anchor: Align2, text: &str) {
     let painter = ui.ctx().layer_painter(egui::LayerId::background());
-    let galley =
-        painter.layout_no_wrap(text.to_owned(), FontId::proportional(13.0), Color32::WHITE);
+    let galley = painter.layout_no_wrap(text.to_owned(), FontId::proportional(13.0), Color32::WHITE);
     let rect = anchor.anchor_size(at, galley.size() + vec2(12.0, 6.0));
     painter.rect_filled(rect, 4.0, BACK);
     painter.galley(rect.min + vec2(6.0, 3.0), galley, Color32::WHITE);
@@ -80,11 +63,9 @@ pub fn banner(ui: &egui::Ui, message: &str) {
         .order(egui::Order::Foreground)
         .interactable(false)
         .show(ui.ctx(), |ui| {
-            egui::Frame::popup(ui.style())
-                .fill(Color32::from_rgb(96, 24, 24))
-                .show(ui, |ui| {
-                    ui.set_max_width(width);
-                    ui.label(egui::RichText::new(message).color(Color32::WHITE));
-                });
+            egui::Frame::popup(ui.style()).fill(Color32::from_rgb(96, 24, 24)).show(ui, |ui| {
+                ui.set_max_width(width);
+                ui.label(egui::RichText::new(message).color(Color32::WHITE));
+            });
         });
 }

@@ -36,30 +36,27 @@ impl Overlay {
         status: &Status,
         actions: &mut Vec<Action>,
     ) {
-        Panel::left("controls")
-            .exact_size(PANEL_WIDTH)
-            .resizable(false)
-            .show(ui, |ui| {
-                ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                    ui.spacing_mut().slider_width = 110.0;
-                    ui.add_space(4.0);
-                    modes(ui, settings);
-                    ui.add_space(2.0);
-                    switches(ui, settings, actions);
-                    progress(ui, settings, status);
-                    ui.separator();
-                    ui.strong("Resolution");
-                    self.sizes.show(ui, settings, status, actions);
-                    ui.separator();
-                    numbers(ui, status);
-                    ui.separator();
-                    scene(ui, settings, actions);
-                    ui.separator();
-                    look(ui, settings);
-                    ui.separator();
-                    keys(ui);
-                });
+        Panel::left("controls").exact_size(PANEL_WIDTH).resizable(false).show(ui, |ui| {
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
+                ui.spacing_mut().slider_width = 110.0;
+                ui.add_space(4.0);
+                modes(ui, settings);
+                ui.add_space(2.0);
+                switches(ui, settings, actions);
+                progress(ui, settings, status);
+                ui.separator();
+                ui.strong("Resolution");
+                self.sizes.show(ui, settings, status, actions);
+                ui.separator();
+                numbers(ui, status);
+                ui.separator();
+                scene(ui, settings, actions);
+                ui.separator();
+                look(ui, settings);
+                ui.separator();
+                keys(ui);
             });
+        });
     }
 }
 
@@ -76,40 +73,23 @@ fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action
     ui.horizontal(|ui| {
         ui.checkbox(&mut settings.network, "Network");
         ui.checkbox(&mut settings.temporal, "History");
-        if ui
-            .add(Button::new("Reset").small())
-            .on_hover_text("forget the history")
-            .clicked()
-        {
+        if ui.add(Button::new("Reset").small()).on_hover_text("forget the history").clicked() {
             actions.push(Action::ResetHistory);
         }
     });
 }
 
 fn progress(ui: &mut egui::Ui, settings: &Settings, status: &Status) {
-    match status.progress {
-        Some(progress) => {
-            let text = match progress.remaining() {
-                Some(left) => format!(
-                    "computing, {:.0} %, {left:.0} s left",
-                    100.0 * progress.done
-                ),
-                None => format!("computing, {:.0} %", 100.0 * progress.done),
-            };
-            ui.add(ProgressBar::new(progress.done).text(RichText::new(text).small()));
-        }
-        None => {
-            let text = if settings.network {
-                "up to date"
-            } else {
-                "network is off"
-            };
-            ui.add(
-                ProgressBar::new(if settings.network { 1.0 } else { 0.0 })
-                    .text(RichText::new(text).small()),
-            );
-        }
-    }
+    let (done, text) = match status.progress {
+        _ if !settings.network => (0.0, "network is off".to_owned()),
+        _ if status.loading => (0.0, "preparing the network".to_owned()),
+        Some(progress) => match progress.remaining() {
+            Some(left) => (progress.done, format!("computing, {:.0} %, {left:.0} s left", 100.0 * progress.done)),
+            None => (progress.done, format!("computing, {:.0} %", 100.0 * progress.done)),
+        },
+        None => (1.0, "running".to_owned()),
+    };
+    ui.add(ProgressBar::new(done).text(RichText::new(text).small()));
 }
 
 fn numbers(ui: &mut egui::Ui, status: &Status) {
@@ -118,33 +98,23 @@ fn numbers(ui: &mut egui::Ui, status: &Status) {
         ("Network", ms(status.network_ms)),
         ("Scene", ms(status.scene_ms)),
         ("Frame", format!("{:.1} ms", status.frame_ms)),
-        (
-            "Evaluated",
-            format!("{} of {} presented", status.evaluated, status.presented),
-        ),
+        ("Evaluated", format!("{} of {} presented", status.evaluated, status.presented)),
         ("History", format!("{} frames", status.history)),
         ("Size", format!("{}, field {}", status.size, status.field)),
-        ("Work", format!("{:.0} GFLOP a frame", status.gflop)),
-        (
-            "Memory",
-            format!("{:.0} MiB", status.memory as f64 / f64::from(1 << 20)),
-        ),
+        ("Work", status.gflop.map_or_else(|| "-".to_owned(), |work| format!("{work:.0} GFLOP a frame"))),
+        ("Memory", format!("{:.0} MiB", status.memory as f64 / f64::from(1 << 20))),
         ("Route", status.route.clone()),
         ("Model", status.model.clone()),
         ("Digest", status.digest.clone()),
         ("Device", status.device.clone()),
     ];
-    Grid::new("numbers")
-        .num_columns(2)
-        .spacing([8.0, 2.0])
-        .show(ui, |ui| {
-            for (name, value) in rows {
-                ui.label(RichText::new(name).weak());
-                ui.add(egui::Label::new(value.as_str()).truncate())
-                    .on_hover_text(value);
-                ui.end_row();
-            }
-        });
+    Grid::new("numbers").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+        for (name, value) in rows {
+            ui.label(RichText::new(name).weak());
+            ui.add(egui::Label::new(value.as_str()).truncate()).on_hover_text(value);
+            ui.end_row();
+        }
+    });
 }
 
 fn scene(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) {
@@ -158,46 +128,34 @@ fn scene(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) 
         ui.checkbox(&mut settings.shadows, "Shadows");
         ui.checkbox(&mut settings.occlusion, "Occlusion");
     });
-    if ui.small_button("Reset camera").clicked() {
-        actions.push(Action::ResetCamera);
-    }
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut settings.reflections, "Reflections");
+        if ui.small_button("Reset camera").clicked() {
+            actions.push(Action::ResetCamera);
+        }
+    });
 }
 
 fn look(ui: &mut egui::Ui, settings: &mut Settings) {
     ui.horizontal(|ui| {
         ui.strong("Style");
-        for (value, name) in [
-            (Style::Off, "off"),
-            (Style::Natural, "natural"),
-            (Style::Cinematic, "cinematic"),
-        ] {
+        for (value, name) in [(Style::Off, "off"), (Style::Natural, "natural"), (Style::Cinematic, "cinematic")] {
             ui.selectable_value(&mut settings.style, value, name);
         }
     });
     ui.add(Slider::new(&mut settings.intensity, ranges::INTENSITY).text("Intensity"));
-    ui.add(
-        Slider::new(&mut settings.color_strength, ranges::COLOR_STRENGTH).text("Colour strength"),
-    );
-    ui.add(
-        Slider::new(&mut settings.paper_white, ranges::PAPER_WHITE)
-            .logarithmic(true)
-            .text("Paper white"),
-    );
+    ui.add(Slider::new(&mut settings.color_strength, ranges::COLOR_STRENGTH).text("Colour strength"));
+    ui.add(Slider::new(&mut settings.paper_white, ranges::PAPER_WHITE).logarithmic(true).text("Paper white"));
 }
 
 fn keys(ui: &mut egui::Ui) {
-    CollapsingHeader::new("Keys")
-        .default_open(false)
-        .show(ui, |ui| {
-            Grid::new("keys")
-                .num_columns(2)
-                .spacing([8.0, 2.0])
-                .show(ui, |ui| {
-                    for (key, what) in KEYS {
-                        ui.label(RichText::new(key).strong());
-                        ui.label(what);
-                        ui.end_row();
-                    }
-                });
+    CollapsingHeader::new("Keys").default_open(false).show(ui, |ui| {
+        Grid::new("keys").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+            for (key, what) in KEYS {
+                ui.label(RichText::new(key).strong());
+                ui.label(what);
+                ui.end_row();
+            }
         });
+    });
 }

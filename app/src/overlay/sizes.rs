@@ -19,13 +19,7 @@ pub struct SizeFields {
 
 impl SizeFields {
     /// The controls of the frame's size.
-    pub fn show(
-        &mut self,
-        ui: &mut egui::Ui,
-        settings: &Settings,
-        status: &Status,
-        actions: &mut Vec<Action>,
-    ) {
+    pub fn show(&mut self, ui: &mut egui::Ui, settings: &Settings, status: &Status, actions: &mut Vec<Action>) {
         if self.shown != Some(settings.size) {
             self.shown = Some(settings.size);
             self.text = settings.size.to_string();
@@ -44,11 +38,7 @@ impl SizeFields {
                         }
                     }
                 });
-            let field = ui.add(
-                TextEdit::singleline(&mut self.text)
-                    .desired_width(88.0)
-                    .char_limit(16),
-            );
+            let field = ui.add(TextEdit::singleline(&mut self.text).desired_width(88.0).char_limit(16));
             let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
             if entered {
                 self.apply(actions);
@@ -60,20 +50,13 @@ impl SizeFields {
         });
         self.share_of_window(ui, settings, status, actions);
         if let Some(problem) = &self.problem {
-            ui.label(
-                RichText::new(problem)
-                    .color(egui::Color32::from_rgb(255, 150, 120))
-                    .small(),
-            );
+            ui.label(RichText::new(problem).color(egui::Color32::from_rgb(255, 150, 120)).small());
         }
     }
 
     fn apply(&mut self, actions: &mut Vec<Action>) {
-        let parsed = args::size(&self.text).and_then(|size| {
-            Geometry::new(size)
-                .map(|g| g.valid)
-                .map_err(|e| e.to_string())
-        });
+        let parsed =
+            args::size(&self.text).and_then(|size| Geometry::new(size).map(|g| g.valid).map_err(|e| e.to_string()));
         match parsed {
             Ok(size) => {
                 self.problem = None;
@@ -83,13 +66,7 @@ impl SizeFields {
         }
     }
 
-    fn share_of_window(
-        &mut self,
-        ui: &mut egui::Ui,
-        settings: &Settings,
-        status: &Status,
-        actions: &mut Vec<Action>,
-    ) {
+    fn share_of_window(&mut self, ui: &mut egui::Ui, settings: &Settings, status: &Status, actions: &mut Vec<Action>) {
         let [width, height] = status.area.map(|side| side.max(1) as f32);
         let now = 100.0 * settings.size.width as f32 / width;
         let mut percent = self.percent.unwrap_or(now);
@@ -103,9 +80,7 @@ impl SizeFields {
             self.percent = Some(percent);
         }
         let size = |percent: f32| {
-            let side = |full: f32, least: f32| {
-                (full * percent / 100.0).round().clamp(least, 16384.0) as u32
-            };
+            let side = |full: f32, least: f32| (full * percent / 100.0).round().clamp(least, 16384.0) as u32;
             Extent::new(side(width, 33.0), side(height, 16.0))
         };
         if let Some(percent) = self.percent

@@ -1,7 +1,5 @@
 //! What the overlay shows: plain numbers and names, gathered by the window.
 
-use network::geometry::Extent;
-
 /// The state of the program in one frame, for people.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Status {
@@ -18,13 +16,12 @@ pub struct Status {
     /// Padded size that the network works on.
     pub field: String,
     /// Work of a frame, in 10^9 floating-point operations.
-    pub gflop: f64,
+    pub gflop: Option<f64>,
     /// Size of the window's picture area, in pixels.
     #[serde(skip)]
     pub area: [u32; 2],
-    /// Size that the frame has, for the sliders.
-    #[serde(skip)]
-    pub extent: Option<Extent>,
+    /// Whether the network is being prepared.
+    pub loading: bool,
     /// GPU milliseconds of the last network evaluation.
     pub network_ms: Option<f64>,
     /// GPU milliseconds of the last rendering of the scene.
@@ -37,8 +34,6 @@ pub struct Status {
     pub presented: u64,
     /// Evaluated frames since the history was forgotten.
     pub history: u64,
-    /// Share of pixels of the last evaluated frame that the network changed by at least one code, 0 to 1.
-    pub changed: Option<f32>,
     /// Bytes of device memory in use.
     pub memory: u64,
     /// The frame being computed, on a slow device.

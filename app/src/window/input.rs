@@ -116,16 +116,14 @@ impl Held {
     /// The flight since the last call.
     pub fn take_flight(&mut self) -> FlyInput {
         let axis = |plus: KeyCode, minus: KeyCode| {
-            f32::from(u8::from(self.keys.contains(&plus)))
-                - f32::from(u8::from(self.keys.contains(&minus)))
+            f32::from(u8::from(self.keys.contains(&plus))) - f32::from(u8::from(self.keys.contains(&minus)))
         };
         let flight = FlyInput {
             forward: axis(KeyCode::KeyW, KeyCode::KeyS),
             right: axis(KeyCode::KeyD, KeyCode::KeyA),
             up: axis(KeyCode::KeyE, KeyCode::KeyQ),
             look: self.look,
-            fast: self.keys.contains(&KeyCode::ShiftLeft)
-                || self.keys.contains(&KeyCode::ShiftRight),
+            fast: self.keys.contains(&KeyCode::ShiftLeft) || self.keys.contains(&KeyCode::ShiftRight),
         };
         self.look = [0.0; 2];
         flight
@@ -134,9 +132,6 @@ impl Held {
     /// Whether a key that flies, or the looking drag, is held.
     pub fn flying(&self) -> bool {
         use KeyCode::{KeyA, KeyD, KeyE, KeyQ, KeyS, KeyW};
-        self.drag == Drag::Look
-            || [KeyW, KeyA, KeyS, KeyD, KeyQ, KeyE]
-                .iter()
-                .any(|key| self.keys.contains(key))
+        self.drag == Drag::Look || [KeyW, KeyA, KeyS, KeyD, KeyQ, KeyE].iter().any(|key| self.keys.contains(key))
     }
 }

@@ -65,6 +65,8 @@ pub struct Layout {
 
 /// Pixels between the two panels of a side-by-side view.
 const GAP: i32 = 2;
+/// How much larger the image has to be one above the other to leave the usual place side by side.
+const STACKED_GAIN: f32 = 1.6;
 
 /// The layout of an image in an area of the window, as large as fits, centred.
 ///
@@ -76,27 +78,15 @@ pub fn layout(mode: CompareMode, area: [i32; 4], image: Extent, wipe: f32) -> La
         CompareMode::On => single(area, image, Source::Neural),
         CompareMode::Wipe => {
             let (scale, origin) = fit(area, image);
-            let wipe = if wipe.is_finite() {
-                wipe.clamp(0.0, 1.0)
-            } else {
-                0.5
-            };
+            let wipe = if wipe.is_finite() { wipe.clamp(0.0, 1.0) } else { 0.5 };
             let divider = origin[0] + wipe * image.width as f32 * scale;
             let split = divider.round() as i32;
             let left = [area[0], area[1], split, area[3]];
             let right = [split, area[1], area[2], area[3]];
             Layout {
                 panels: vec![
-                    Panel {
-                        clip: left,
-                        origin,
-                        source: Source::Input,
-                    },
-                    Panel {
-                        clip: right,
-                        origin,
-                        source: Source::Neural,
-                    },
+                    Panel { clip: left, origin, source: Source::Input },
+                    Panel { clip: right, origin, source: Source::Neural },
                 ],
                 scale,
                 divider: Some(divider),
@@ -108,16 +98,8 @@ pub fn layout(mode: CompareMode, area: [i32; 4], image: Extent, wipe: f32) -> La
             let (_, origin1) = fit(second, image);
             Layout {
                 panels: vec![
-                    Panel {
-                        clip: first,
-                        origin: origin0,
-                        source: Source::Input,
-                    },
-                    Panel {
-                        clip: second,
-                        origin: origin1,
-                        source: Source::Neural,
-                    },
+                    Panel { clip: first, origin: origin0, source: Source::Input },
+                    Panel { clip: second, origin: origin1, source: Source::Neural },
                 ],
                 scale,
                 divider: None,
@@ -137,29 +119,17 @@ pub fn wipe_at(layout: &Layout, image: Extent, x: f32) -> f32 {
 
 fn single(clip: [i32; 4], image: Extent, source: Source) -> Layout {
     let (scale, origin) = fit(clip, image);
-    Layout {
-        panels: vec![Panel {
-            clip,
-            origin,
-            source,
-        }],
-        scale,
-        divider: None,
-    }
+    Layout { panels: vec![Panel { clip, origin, source }], scale, divider: None }
 }
 
-/// Left and right, or top and bottom, whichever shows the image larger; equal sizes.
+/// Left and right; top and bottom where that shows the image much larger. Equal sizes.
 fn halves(area: [i32; 4], image: Extent) -> [[i32; 4]; 2] {
     let [l, t, r, b] = area;
     let half = ((r - l - GAP) / 2).max(1);
     let beside = [[l, t, l + half, b], [r - half, t, r, b]];
     let half = ((b - t - GAP) / 2).max(1);
     let stacked = [[l, t, r, t + half], [l, b - half, r, b]];
-    if fit(stacked[0], image).0 > fit(beside[0], image).0 {
-        stacked
-    } else {
-        beside
-    }
+    if fit(stacked[0], image).0 > STACKED_GAIN * fit(beside[0], image).0 { stacked } else { beside }
 }
 
 /// Scale and corner of the image, as large as fits into the rectangle. A scale near a whole number is made whole, so
@@ -209,11 +179,7 @@ mod tests {
 
     #[test]
     fn side_by_side_is_equal_and_disjoint() {
-        for image in [
-            Extent::new(640, 360),
-            Extent::new(33, 400),
-            Extent::new(3840, 2160),
-        ] {
+        for image in [Extent::new(640, 360), Extent::new(33, 400), Extent::new(3840, 2160)] {
             let l = layout(CompareMode::Side, WINDOW, image, 0.5);
             let size = |p: &Panel| (p.clip[2] - p.clip[0], p.clip[3] - p.clip[1]);
             assert_eq!(size(&l.panels[0]), size(&l.panels[1]));

@@ -28,6 +28,8 @@ pub struct Settings {
     pub shadows: bool,
     /// Whether the scene has (noisy, one-sample) ambient occlusion.
     pub occlusion: bool,
+    /// Whether the scene has (noisy, one-sample) glossy reflections.
+    pub reflections: bool,
     /// The style, which the network sees too.
     pub style: Style,
     /// How much of the network's result is shown, 0 to 1.
@@ -54,6 +56,7 @@ impl Settings {
             jitter: true,
             shadows: true,
             occlusion: true,
+            reflections: true,
             style: Style::Off,
             intensity: 1.0,
             color_strength: 1.0,

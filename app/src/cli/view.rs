@@ -1,0 +1,138 @@
+//! `nrview view`, and what happens without a display.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use network::geometry::{Extent, Geometry};
+use serde_json::json;
+
+use super::args::{self, RouteArg};
+use super::outcome::{CommandResult, Outcome};
+use super::render::{self, RenderArgs};
+use super::{Globals, write};
+use crate::engine::{device, model};
+use crate::window::layout::CompareMode;
+use crate::window::{self, NoDisplay, Options};
+
+/// Frames rendered where there is no display.
+const FALLBACK_FRAMES: u32 = 8;
+
+/// Arguments of `nrview view`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ViewArgs {
+    /// The scene: `builtin`.
+    #[arg(long, value_name = "NAME", default_value = "builtin", value_parser = scene)]
+    scene: String,
+    /// Size of the rendered frame, whatever the size of the window [default: by the kind of device].
+    #[arg(long, value_name = "WxH", value_parser = args::size)]
+    size: Option<Extent>,
+    /// Where the network runs.
+    #[arg(long, value_enum, default_value_t)]
+    route: RouteArg,
+    /// What is compared at first.
+    #[arg(long, value_enum, default_value_t)]
+    split: Split,
+    /// Draw as fast as possible instead of with the display.
+    #[arg(long)]
+    no_vsync: bool,
+    /// Start in fullscreen.
+    #[arg(long)]
+    fullscreen: bool,
+    /// Keep the viewer's state in this file, as JSON.
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+}
+
+/// Names of the compare modes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Split {
+    /// Only the frame without the network.
+    Off,
+    /// Only the frame with the network.
+    On,
+    /// Both, divided by a line that can be dragged.
+    Wipe,
+    /// Both, one beside the other.
+    #[default]
+    Side,
+}
+
+impl From<Split> for CompareMode {
+    fn from(split: Split) -> Self {
+        match split {
+            Split::Off => Self::Off,
+            Split::On => Self::On,
+            Split::Wipe => Self::Wipe,
+            Split::Side => Self::Side,
+        }
+    }
+}
+
+fn scene(name: &str) -> Result<String, String> {
+    if name == "builtin" { Ok(name.to_owned()) } else { Err(format!("unknown scene {name:?}; there is builtin")) }
+}
+
+/// Opens the window. Without a display it renders pictures instead, unless the window was asked for by name.
+pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
+    if args.route == RouteArg::Cpu {
+        bail!("the viewer needs the network on a device: give --route exact, or use `nrview render --route cpu`");
+    }
+    if let Some(size) = args.size {
+        Geometry::new(size)?;
+    }
+    if let Some(path) = &args.state {
+        write::check_file(path)?;
+    }
+    let options = Options {
+        size: args.size,
+        mode: args.split.into(),
+        source: model::source(globals)?,
+        vsync: !args.no_vsync,
+        fullscreen: args.fullscreen,
+        state: args.state.clone(),
+    };
+    match window::run(globals, options) {
+        Ok(()) => closed(),
+        Err(error) if error.downcast_ref::<NoDisplay>().is_some() && !by_name => fallback(globals, &args, &error),
+        Err(error) if error.downcast_ref::<NoDisplay>().is_some() => {
+            Err(error.context("the window cannot be opened (`nrview render` makes pictures without one)"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Everything of the device must be gone by now.
+fn closed() -> CommandResult {
+    let leaks = gpu::leak_report();
+    if !leaks.is_empty() {
+        tracing::error!("leak: {leaks:?}");
+        return Ok(Outcome {
+            json: json!({ "closed": true, "leaks": leaks.len() }),
+            text: String::new(),
+            holds: false,
+        });
+    }
+    Ok(Outcome::yes(json!({ "closed": true, "leaks": 0 }), ""))
+}
+
+fn fallback(globals: &Globals, args: &ViewArgs, reason: &anyhow::Error) -> CommandResult {
+    eprintln!("nrview: {reason}");
+    let size = match args.size {
+        Some(size) => size,
+        None if device::open(globals)?.caps().is_cpu => Extent::new(320, 180),
+        None => Extent::new(1280, 720),
+    };
+    let render = RenderArgs {
+        frames: FALLBACK_FRAMES,
+        size,
+        out: PathBuf::from("out"),
+        route: args.route,
+        samples_reference: None,
+        seed: None,
+        no_history: false,
+        no_jitter: false,
+        style: network::frame::Style::Off,
+    };
+    eprintln!("nrview: rendering {FALLBACK_FRAMES} frames of {size} to out/ instead");
+    render::run(globals, &render)
+}

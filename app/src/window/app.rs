@@ -1,0 +1,234 @@
+//! Events of the window system.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use winit::application::ApplicationHandler;
+use winit::dpi::LogicalSize;
+use winit::event::{ElementState, MouseButton, StartCause, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow};
+use winit::keyboard::{KeyCode, PhysicalKey};
+use winit::window::{CursorIcon, Fullscreen, Window, WindowId};
+
+use super::Options;
+use super::input::{Drag, Shortcut};
+use super::layout::wipe_at;
+use super::settings::Action;
+use super::viewer::Viewer;
+use crate::cli::Globals;
+
+/// How near to the wipe's line a press takes hold of it, in pixels.
+const GRIP: f32 = 10.0;
+
+/// The program as the window system sees it.
+pub struct App {
+    globals: Globals,
+    options: Options,
+    viewer: Option<Viewer>,
+    failure: Option<anyhow::Error>,
+    /// The window exists no more; nothing may be asked of it.
+    gone: bool,
+    occluded: bool,
+}
+
+impl App {
+    /// Not yet a window.
+    pub fn new(globals: Globals, options: Options) -> Self {
+        Self { globals, options, viewer: None, failure: None, gone: false, occluded: false }
+    }
+
+    /// What stopped the viewer, if not a person.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn finish(self) -> Result<()> {
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    fn open(&self, event_loop: &ActiveEventLoop) -> Result<Viewer> {
+        let fullscreen = self.options.fullscreen.then_some(Fullscreen::Borderless(None));
+        let attributes = Window::default_attributes()
+            .with_title("nrview")
+            .with_inner_size(LogicalSize::new(1280, 800))
+            .with_fullscreen(fullscreen);
+        let window = event_loop
+            .create_window(attributes)
+            .map_err(|error| anyhow::anyhow!("the window cannot be opened: {error}"))?;
+        Viewer::new(&self.globals, self.options.clone(), window)
+    }
+
+    fn stop(&mut self, event_loop: &ActiveEventLoop, failure: Option<anyhow::Error>) {
+        if self.failure.is_none() {
+            self.failure = failure;
+        }
+        event_loop.exit();
+    }
+
+    /// Runs `f` on the viewer; a failure ends the program.
+    fn with(&mut self, event_loop: &ActiveEventLoop, f: impl FnOnce(&mut Viewer) -> Result<Vec<Action>>) {
+        let Some(viewer) = &mut self.viewer else { return };
+        match f(viewer) {
+            Ok(rest) if rest.contains(&Action::Quit) => self.stop(event_loop, None),
+            Ok(_) => {}
+            Err(error) => self.stop(event_loop, Some(error)),
+        }
+    }
+}
+
+impl ApplicationHandler for App {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.viewer.is_some() {
+            return;
+        }
+        match self.open(event_loop) {
+            Ok(viewer) => self.viewer = Some(viewer),
+            Err(error) => self.stop(event_loop, Some(error)),
+        }
+    }
+
+    fn new_events(&mut self, _: &ActiveEventLoop, _: StartCause) {}
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        match &event {
+            WindowEvent::Destroyed => {
+                self.gone = true;
+                return self.stop(event_loop, None);
+            }
+            WindowEvent::CloseRequested => return self.stop(event_loop, None),
+            WindowEvent::Occluded(occluded) => self.occluded = *occluded,
+            _ => {}
+        }
+        if self.gone {
+            return;
+        }
+        if matches!(event, WindowEvent::RedrawRequested) {
+            return self.with(event_loop, Viewer::draw);
+        }
+        self.with(event_loop, |viewer| viewer.event(&event));
+    }
+
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        if self.gone {
+            return;
+        }
+        let Some(viewer) = &mut self.viewer else { return };
+        let now = Instant::now();
+        let fresh = match viewer.advance() {
+            Ok(fresh) => fresh,
+            Err(error) => return self.stop(event_loop, Some(error)),
+        };
+        let mut due = viewer.pacing.due(now, viewer.is_calm());
+        if fresh || due <= now {
+            if self.occluded {
+                due = now + std::time::Duration::from_millis(100);
+            } else {
+                viewer.window.request_redraw();
+                return event_loop.set_control_flow(ControlFlow::Poll);
+            }
+        }
+        let poll = if viewer.is_working() { viewer.pacing.poll(now) } else { due };
+        event_loop.set_control_flow(ControlFlow::WaitUntil(due.min(poll)));
+    }
+
+    fn exiting(&mut self, _: &ActiveEventLoop) {
+        if let Some(viewer) = self.viewer.take() {
+            if !self.gone {
+                viewer.window.set_visible(false);
+            }
+            drop(viewer);
+        }
+    }
+}
+
+impl Viewer {
+    /// Follows an event of the window.
+    ///
+    /// # Errors
+    /// The device is lost.
+    fn event(&mut self, event: &WindowEvent) -> Result<Vec<Action>> {
+        let typing = self.gui.egui_ctx().text_edit_focused();
+        // The overlay would walk its focus through its buttons with Tab, and take later keys for them.
+        let is_tab = matches!(event, WindowEvent::KeyboardInput { event, .. }
+            if event.physical_key == PhysicalKey::Code(KeyCode::Tab));
+        if typing || !is_tab {
+            _ = self.gui.on_window_event(&self.window, event);
+        }
+        match event {
+            WindowEvent::Resized(size) => self.graphics.resize([size.width, size.height]),
+            WindowEvent::KeyboardInput { event, is_synthetic, .. } => {
+                self.pacing.touched(Instant::now());
+                if typing {
+                    self.held.release();
+                } else if !is_synthetic {
+                    self.held.key(event);
+                    if let Some(shortcut) = Shortcut::of(event) {
+                        return self.shortcut(shortcut);
+                    }
+                }
+            }
+            WindowEvent::CursorMoved { position, .. } => {
+                self.pacing.touched(Instant::now());
+                self.moved([position.x as f32, position.y as f32]);
+            }
+            WindowEvent::MouseInput { state, button, .. } => {
+                self.pacing.touched(Instant::now());
+                if matches!(button, MouseButton::Left | MouseButton::Right) {
+                    self.pressed(*state);
+                }
+            }
+            WindowEvent::Focused(false) => self.held.release(),
+            _ => {}
+        }
+        Ok(Vec::new())
+    }
+
+    fn shortcut(&mut self, shortcut: Shortcut) -> Result<Vec<Action>> {
+        let settings = &mut self.settings;
+        match shortcut {
+            Shortcut::Network => settings.network = !settings.network,
+            Shortcut::History => settings.temporal = !settings.temporal,
+            Shortcut::Pause => settings.paused = !settings.paused,
+            Shortcut::Overlay => settings.overlay = !settings.overlay,
+            Shortcut::Mode(mode) => settings.mode = mode,
+            Shortcut::Reset => return self.ask(Action::ResetHistory),
+            Shortcut::Fullscreen => return self.ask(Action::ToggleFullscreen),
+            Shortcut::Escape if self.window.fullscreen().is_some() => return self.ask(Action::ToggleFullscreen),
+            Shortcut::Escape => return self.ask(Action::Quit),
+        }
+        Ok(Vec::new())
+    }
+
+    /// Whether a press at the pointer is for the picture and not for the overlay.
+    fn on_picture(&self) -> bool {
+        let context = self.gui.egui_ctx();
+        !context.egui_is_using_pointer() && !context.is_pointer_over_egui()
+    }
+
+    fn near_line(&self) -> bool {
+        match (self.layout.divider, self.held.pointer) {
+            (Some(line), Some([x, _])) => (x - line).abs() <= GRIP,
+            _ => false,
+        }
+    }
+
+    fn pressed(&mut self, state: ElementState) {
+        self.held.drag = match state {
+            ElementState::Pressed if !self.on_picture() => Drag::None,
+            ElementState::Pressed if self.near_line() => Drag::Wipe,
+            ElementState::Pressed => Drag::Look,
+            ElementState::Released => Drag::None,
+        };
+    }
+
+    fn moved(&mut self, to: [f32; 2]) {
+        self.held.moved(to);
+        if self.held.drag == Drag::Wipe {
+            self.settings.wipe = wipe_at(&self.layout, self.image(), to[0]);
+        }
+        if self.held.drag == Drag::Wipe || (self.on_picture() && self.near_line()) {
+            self.window.set_cursor(CursorIcon::EwResize);
+        } else if self.on_picture() {
+            self.window.set_cursor(CursorIcon::Default);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Drawing to the window: the presentation pass, the overlay, the swapchain.
+//!
+//! The picture is made in an image of our own and copied to the swapchain, so that whoever wants a screenshot never has
+//! to read the swapchain.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use egui::{ClippedPrimitive, TextureId, TexturesDelta};
+use egui_ash_renderer::allocator::GpuAllocator;
+use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
+use gpu::{
+    Acquire, Bind, Buffer, CommandBuffer, CommandPool, ComputePipeline, DescriptorArena, DescriptorSet, Device, Filter,
+    Image, ImageDesc, ImageUsage, ImageUse, LoadOp, Present, Rect, Surface, Swapchain, SwapchainDesc, Ticket, vk,
+};
+use network::geometry::Extent;
+use winit::window::Window;
+
+use super::layout::{Layout, Panel};
+
+/// Frames that may be on their way to the display.
+const SLOTS: usize = 2;
+/// Longest wait for an earlier frame or for an image of the swapchain.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The two pictures to show.
+pub struct Shown<'a> {
+    /// RGBA8 words of the display path without the network.
+    pub input: &'a Buffer,
+    /// RGBA8 words of the display path with it.
+    pub neural: &'a Buffer,
+    /// Size of both.
+    pub extent: Extent,
+    /// Another number when the buffers are other ones.
+    pub generation: u64,
+}
+
+/// One laid-out frame of the overlay.
+pub struct Gui {
+    /// What to draw.
+    pub primitives: Vec<ClippedPrimitive>,
+    /// Physical pixels of a point.
+    pub pixels_per_point: f32,
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drawn {
+    /// It is on its way to the display.
+    Presented,
+    /// The window has no area, or its swapchain has to be made anew: nothing was drawn.
+    Skipped,
+}
+
+/// Everything that belongs to the window on the device.
+pub struct Graphics {
+    // Dropped from top to bottom: the overlay's renderer before the device it does not own.
+    gui: Renderer<GpuAllocator>,
+    target: Option<Target>,
+    swapchain: Option<Swapchain>,
+    surface: Arc<Surface>,
+    slots: [Slot; SLOTS],
+    next: usize,
+    uploads: CommandPool,
+    pipeline: ComputePipeline,
+    window: Arc<Window>,
+    size: [u32; 2],
+    vsync: bool,
+    stale: bool,
+    /// Textures to free with the next frame.
+    free: Vec<TextureId>,
+    device: Arc<Device>,
+}
+
+/// A frame on its way.
+struct Slot {
+    commands: CommandBuffer,
+    ticket: Option<Ticket>,
+    free: Vec<TextureId>,
+}
+
+/// The picture of the window's size, and the set that binds it with what is shown.
+struct Target {
+    image: Image,
+    fresh: bool,
+    bound: Option<(u64, DescriptorSet)>,
+}
+
+/// Mirrors the push constants of `shaders/glsl/view/present.comp`.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Push {
+    window: [u32; 2],
+    image: [u32; 2],
+    clip: [[i32; 4]; 2],
+    origin: [[f32; 2]; 2],
+    scale: f32,
+    divider: f32,
+    which: [u32; 2],
+}
+
+impl Graphics {
+    /// Prepares drawing to a window.
+    ///
+    /// # Errors
+    /// The device cannot present to the window, or an error of the device.
+    pub fn new(device: &Arc<Device>, window: &Arc<Window>, vsync: bool) -> Result<Self> {
+        let surface = Surface::new(device.instance(), window)?;
+        let size = window.inner_size().into();
+        let swapchain = match surface.extent(device, size)? {
+            Some(extent) => Some(Swapchain::new(device, &surface, &SwapchainDesc { extent, vsync }, None)?),
+            None => None,
+        };
+        let format = swapchain.as_ref().map_or(vk::Format::B8G8R8A8_UNORM, Swapchain::format);
+        let options = Options { in_flight_frames: SLOTS, ..Options::default() };
+        let gui = Renderer::with_gpu_allocator(device.allocator(), device.ash().clone(), mode(format), options)
+            .context("cannot prepare the overlay")?;
+        let shader = shaders::shader("view/present").context("shader view/present is missing from this build")?;
+        let slot = |number: usize| -> Result<Slot> {
+            let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
+            Ok(Slot { commands, ticket: None, free: Vec::new() })
+        };
+        Ok(Self {
+            gui,
+            target: None,
+            swapchain,
+            surface,
+            slots: [slot(0)?, slot(1)?],
+            next: 0,
+            uploads: CommandPool::new(device, "overlay textures")?,
+            pipeline: ComputePipeline::new(device, shader, &[], "view/present")?,
+            window: Arc::clone(window),
+            size,
+            vsync,
+            stale: false,
+            free: Vec::new(),
+            device: Arc::clone(device),
+        })
+    }
+
+    /// The window has another size, in physical pixels.
+    pub fn resize(&mut self, size: [u32; 2]) {
+        if self.size != size {
+            self.size = size;
+            self.stale = true;
+        }
+    }
+
+    /// Size of the window, in physical pixels.
+    pub fn size(&self) -> Extent {
+        Extent::new(self.size[0], self.size[1])
+    }
+
+    /// Takes over the overlay's new textures. To be called for every laid-out frame, drawn or not.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn update_textures(&mut self, mut delta: TexturesDelta) -> Result<()> {
+        let (gui, pool) = (&mut self.gui, self.uploads.raw());
+        for (id, changes) in delta.set.drain() {
+            for change in changes {
+                self.device
+                    .with_queue(|queue| gui.set_texture(queue, pool, id, &change))
+                    .context("cannot upload a texture of the overlay")?;
+            }
+        }
+        self.free.extend(delta.free.drain());
+        Ok(())
+    }
+
+    /// Draws one frame. `prelude` records what makes the pictures, before they are shown.
+    ///
+    /// # Errors
+    /// The surface is lost for good, or an error of the device.
+    pub fn draw(
+        &mut self,
+        shown: &Shown<'_>,
+        layout: &Layout,
+        gui: &Gui,
+        prelude: impl FnOnce(&mut CommandBuffer) -> Result<()>,
+    ) -> Result<Drawn> {
+        match self.try_draw(shown, layout, gui, prelude) {
+            Err(error) if is_surface_error(&error) => {
+                tracing::warn!("{error:#}; making the surface anew");
+                self.renew_surface()?;
+                Ok(Drawn::Skipped)
+            }
+            other => other,
+        }
+    }
+
+    fn try_draw(
+        &mut self,
+        shown: &Shown<'_>,
+        layout: &Layout,
+        gui: &Gui,
+        prelude: impl FnOnce(&mut CommandBuffer) -> Result<()>,
+    ) -> Result<Drawn> {
+        if !self.renew_swapchain()? {
+            return Ok(Drawn::Skipped);
+        }
+        let slot = &mut self.slots[self.next];
+        if let Some(ticket) = slot.ticket.take() {
+            self.device.wait(ticket, PATIENCE)?;
+        }
+        for id in slot.free.drain(..) {
+            self.gui.free_texture(id).context("cannot free a texture of the overlay")?;
+        }
+        let Some(swapchain) = &mut self.swapchain else { return Ok(Drawn::Skipped) };
+        let extent = swapchain.extent();
+        let target = match &mut self.target {
+            Some(target) if target.image.extent() == extent => target,
+            target => target.insert(Target::new(&self.device, extent)?),
+        };
+        target.bind(&self.device, &self.pipeline, shown)?;
+        // Nothing may fail between the acquisition and the submission: its semaphore would stay signalled.
+        let frame = match swapchain.acquire(PATIENCE)? {
+            Acquire::Ready(frame) => frame,
+            Acquire::OutOfDate => {
+                self.stale = true;
+                return Ok(Drawn::Skipped);
+            }
+            Acquire::Timeout => return Ok(Drawn::Skipped),
+        };
+        let cmd = &mut slot.commands;
+        cmd.begin()?;
+        prelude(cmd)?;
+        cmd.label_begin("present");
+        target.record(cmd, &self.pipeline, shown, layout);
+        cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
+        let picture = target.image.reference();
+        cmd.blit(picture, Rect::of(picture), frame.image, Rect::of(frame.image), Filter::Nearest);
+        cmd.label_end();
+        cmd.label_begin("overlay");
+        cmd.image_barrier(frame.image, ImageUse::TransferDst, ImageUse::ColorAttachment);
+        cmd.begin_rendering(frame.image, LoadOp::Load);
+        let drawn = vk::Extent2D { width: extent[0], height: extent[1] };
+        self.gui
+            .cmd_draw(cmd.raw(), drawn, gui.pixels_per_point, &gui.primitives)
+            .context("cannot draw the overlay")?;
+        cmd.end_rendering();
+        cmd.image_barrier(frame.image, ImageUse::ColorAttachment, ImageUse::Present);
+        cmd.label_end();
+        cmd.end()?;
+        let ticket = self.device.submit(&[&slot.commands], &[frame.wait], &[frame.signal])?;
+        slot.ticket = Some(ticket);
+        slot.free.append(&mut self.free);
+        self.next = (self.next + 1) % SLOTS;
+        self.window.pre_present_notify();
+        if swapchain.present(frame, ticket)? == Present::OutOfDate {
+            self.stale = true;
+        }
+        Ok(Drawn::Presented)
+    }
+
+    /// Makes the swapchain anew where it does not fit the window any more; `false` while the window has no area.
+    fn renew_swapchain(&mut self) -> Result<bool> {
+        if self.swapchain.is_some() && !self.stale {
+            return Ok(self.size.iter().all(|side| *side > 0));
+        }
+        let Some(extent) = self.surface.extent(&self.device, self.size)? else { return Ok(false) };
+        let desc = SwapchainDesc { extent, vsync: self.vsync };
+        let old = self.swapchain.take();
+        let format = old.as_ref().map(Swapchain::format);
+        let swapchain = Swapchain::new(&self.device, &self.surface, &desc, old)?;
+        if format.is_none_or(|format| format != swapchain.format()) {
+            self.device.wait_idle()?;
+            self.gui.set_render_mode(mode(swapchain.format())).context("cannot prepare the overlay")?;
+        }
+        tracing::debug!("swapchain {extent:?}, {:?}", swapchain.present_mode());
+        self.swapchain = Some(swapchain);
+        self.stale = false;
+        Ok(true)
+    }
+
+    fn renew_surface(&mut self) -> Result<()> {
+        self.device.wait_idle()?;
+        self.swapchain = None;
+        self.surface = Surface::new(self.device.instance(), &self.window)?;
+        self.stale = true;
+        Ok(())
+    }
+}
+
+impl Drop for Graphics {
+    fn drop(&mut self) {
+        // The overlay's renderer destroys its objects at once.
+        if let Err(error) = self.device.wait_idle() {
+            tracing::warn!("closing the window: {error}");
+        }
+    }
+}
+
+impl Target {
+    fn new(device: &Arc<Device>, extent: [u32; 2]) -> Result<Self> {
+        let usage = ImageUsage::STORAGE | ImageUsage::TRANSFER_SRC;
+        let desc = ImageDesc { name: "window picture", extent, format: vk::Format::R8G8B8A8_UNORM, usage };
+        Ok(Self { image: Image::new(device, &desc)?, fresh: true, bound: None })
+    }
+
+    fn bind(&mut self, device: &Arc<Device>, pipeline: &ComputePipeline, shown: &Shown<'_>) -> Result<()> {
+        if self.bound.as_ref().is_some_and(|(generation, _)| *generation == shown.generation) {
+            return Ok(());
+        }
+        let binds = [Bind::buffer(0, shown.input), Bind::buffer(1, shown.neural), Bind::storage_image(2, &self.image)];
+        let set = DescriptorArena::new(device, "present", 1)?.allocate(pipeline, &binds)?;
+        self.bound = Some((shown.generation, set));
+        Ok(())
+    }
+
+    /// Leaves the picture ready to be copied from.
+    fn record(&mut self, cmd: &mut CommandBuffer, pipeline: &ComputePipeline, shown: &Shown<'_>, layout: &Layout) {
+        let Some((_, set)) = &self.bound else { return };
+        let before = if self.fresh { ImageUse::Undefined } else { ImageUse::TransferSrc };
+        self.fresh = false;
+        let picture = self.image.reference();
+        cmd.image_barrier(picture, before, ImageUse::ComputeWrite);
+        let [width, height] = picture.extent;
+        let [x, y, _] = pipeline.workgroup_size();
+        let push = push(picture.extent, shown.extent, layout);
+        cmd.dispatch(pipeline, set, bytemuck::bytes_of(&push), [width.div_ceil(x), height.div_ceil(y), 1]);
+        cmd.image_barrier(picture, ImageUse::ComputeWrite, ImageUse::TransferSrc);
+    }
+}
+
+fn push(window: [u32; 2], image: Extent, layout: &Layout) -> Push {
+    let panel = |index: usize| layout.panels.get(index);
+    let clip = |index| panel(index).map_or([0; 4], |p: &Panel| p.clip);
+    let origin = |index| panel(index).map_or([0.0; 2], |p: &Panel| p.origin);
+    let which = |index| panel(index).map_or(0, |p: &Panel| p.source as u32);
+    Push {
+        window,
+        image: [image.width, image.height],
+        clip: [clip(0), clip(1)],
+        origin: [origin(0), origin(1)],
+        scale: layout.scale,
+        divider: layout.divider.unwrap_or(-1.0),
+        which: [which(0), which(1)],
+    }
+}
+
+fn mode(format: vk::Format) -> RenderMode {
+    RenderMode::DynamicRendering(DynamicRendering {
+        color_attachment_format: format,
+        depth_attachment_format: None,
+        stencil_attachment_format: None,
+    })
+}
+
+fn is_surface_error(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref::<gpu::Error>(), Some(gpu::Error::Surface { .. }))
+}

@@ -1,0 +1,75 @@
+//! When the window draws.
+
+use std::time::{Duration, Instant};
+
+/// Shortest time between two frames: displays that do not pace would draw hundreds a second.
+const FASTEST: Duration = Duration::from_micros(6900);
+/// Time between two frames while a slow frame is computed and nobody touches anything: drawing takes time from it.
+const CALM: Duration = Duration::from_millis(125);
+/// How long after an input frames come at full speed.
+const ATTENTION: Duration = Duration::from_millis(500);
+/// How often a frame in work is looked after.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Decides when to draw next.
+#[derive(Debug)]
+pub struct Pacing {
+    drawn: Instant,
+    touched: Instant,
+    /// When the overlay wants to be drawn again.
+    wish: Option<Instant>,
+}
+
+impl Pacing {
+    /// Draws at once.
+    pub fn new(now: Instant) -> Self {
+        Self { drawn: now.checked_sub(CALM).unwrap_or(now), touched: now, wish: None }
+    }
+
+    /// A person did something.
+    pub fn touched(&mut self, now: Instant) {
+        self.touched = now;
+    }
+
+    /// A frame was drawn; the overlay wants another one after `delay`.
+    pub fn drawn(&mut self, now: Instant, delay: Duration) {
+        self.drawn = now;
+        self.wish = now.checked_add(delay);
+    }
+
+    /// When the next frame is due. `calm`: nothing changes but the progress of a slow frame.
+    pub fn due(&self, now: Instant, calm: bool) -> Instant {
+        let attentive = now.saturating_duration_since(self.touched) < ATTENTION;
+        let interval = if calm && !attentive { CALM } else { FASTEST };
+        let due = self.drawn + interval;
+        match self.wish {
+            Some(wish) => due.min(wish.max(self.drawn + FASTEST)),
+            None => due,
+        }
+    }
+
+    /// When to look after a frame in work again.
+    pub fn poll(&self, now: Instant) -> Instant {
+        now + POLL
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_frames_are_not_disturbed_and_people_are_heard() {
+        let start = Instant::now();
+        let mut pacing = Pacing::new(start);
+        assert!(pacing.due(start, false) <= start);
+        pacing.drawn(start, Duration::MAX);
+        let later = start + Duration::from_secs(2);
+        assert_eq!(pacing.due(later, true), start + CALM);
+        assert_eq!(pacing.due(later, false), start + FASTEST);
+        pacing.touched(later);
+        assert_eq!(pacing.due(later, true), start + FASTEST);
+        pacing.drawn(start, Duration::from_millis(50));
+        assert_eq!(pacing.due(start + Duration::from_secs(1), true), start + Duration::from_millis(50));
+    }
+}

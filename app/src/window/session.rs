@@ -1,0 +1,462 @@
+//! The viewer apart from its window: camera and time, the frame in work, which pictures are shown.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use gpu::{CommandBuffer, Device};
+use network::frame::Parameters;
+use network::geometry::{Extent, Geometry};
+use network::model::Source;
+use renderer::{Camera, Effects, FlyInput, FlySettings, Scene, View, fly, halton_jitter};
+
+use super::graphics::Shown;
+use super::loading::Loading;
+use super::settings::Settings;
+use crate::engine::fit;
+use crate::engine::neural::{Job, Neural, Stage, Times};
+use crate::engine::pace::Pace;
+use crate::engine::studio::{Plain, Studio};
+
+/// Wanted duration of a slice of the network.
+const SLICE: Duration = Duration::from_millis(25);
+/// A frame that takes longer is computed while the live scene can be flown through.
+const SLOW: Duration = Duration::from_millis(700);
+/// How long the camera rests before a frame is begun from its new place, on a slow device.
+const REST: Duration = Duration::from_millis(400);
+/// Longest step of the scene's time from one frame to the next, in seconds.
+const LONGEST_STEP: f64 = 1.0 / 20.0;
+/// Wished largest step of the network on a CPU, in multiply-accumulates: it bounds how long a slice can take.
+const CPU_STEP: u64 = 1 << 25;
+
+/// Everything that lives as long as the viewer.
+pub struct Session {
+    /// The frame in work.
+    job: Option<Work>,
+    neural: Option<Neural>,
+    plain: Plain,
+    geometry: Geometry,
+    loading: Loading,
+    studio: Studio,
+    pace: Pace,
+    generation: u64,
+    camera: Camera,
+    /// Scene time in seconds.
+    time: f64,
+    /// Scene time that has passed and not been given to a frame.
+    pending: f64,
+    /// View of the last frame that wrote a history.
+    last: Option<View>,
+    /// View of the finished pair of pictures, if there is one.
+    pair: Option<View>,
+    flown: Instant,
+    number: u32,
+    /// Numbers for the overlay.
+    pub numbers: Numbers,
+}
+
+/// A frame in work.
+struct Work {
+    job: Job,
+    /// It is not wanted any more; only its slice on the device is waited for.
+    cancelled: bool,
+    published: bool,
+}
+
+/// What the session counts and measures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers {
+    /// Frames that went through the network.
+    pub evaluated: u64,
+    /// GPU times of the last one.
+    pub times: Option<Times>,
+    /// From its beginning to its end.
+    pub duration: Option<Duration>,
+}
+
+impl Session {
+    /// Prepares the scene, and begins to prepare the network.
+    ///
+    /// # Errors
+    /// The size does not fit on the device, or an error of the device.
+    pub fn new(device: &Arc<Device>, scene: Scene, size: Extent, source: Source) -> Result<Self> {
+        let studio = Studio::new(device, scene)?;
+        let geometry = fit::check(device, size, 0)?;
+        let plain = Plain::new(&studio, &geometry)?;
+        let camera = studio.scene.path.at(0.0);
+        Ok(Self {
+            job: None,
+            neural: None,
+            plain,
+            geometry,
+            loading: Loading::start(device, source),
+            studio,
+            pace: Pace::new(SLICE),
+            generation: 0,
+            camera,
+            time: 0.0,
+            pending: 0.0,
+            last: None,
+            pair: None,
+            flown: Instant::now(),
+            number: 0,
+            numbers: Numbers::default(),
+        })
+    }
+
+    /// The size rendered and its field.
+    pub fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.studio.device
+    }
+
+    /// The network, ready or not.
+    pub fn loading(&self) -> &Loading {
+        &self.loading
+    }
+
+    /// Multiply-accumulates of a frame, once its size is prepared.
+    pub fn cost(&self) -> Option<u64> {
+        self.neural.as_ref().map(Neural::cost)
+    }
+
+    /// Frames since the history was forgotten.
+    pub fn history(&self) -> u32 {
+        self.neural.as_ref().map_or(0, |neural| neural.frame().clock().since_reset())
+    }
+
+    /// Share of the frame in work that has run, and seconds since its beginning.
+    pub fn progress(&self) -> Option<(f32, f32)> {
+        let work = self.job.as_ref().filter(|work| !work.cancelled)?;
+        let neural = self.neural.as_ref()?;
+        Some((neural.progress(&work.job), work.job.begun().elapsed().as_secs_f32()))
+    }
+
+    /// Whether a frame takes so long that its progress is worth showing.
+    pub fn is_slow(&self) -> bool {
+        let running = self.progress().map(|(_, seconds)| Duration::from_secs_f32(seconds));
+        let last = self.numbers.duration;
+        running.into_iter().chain(last).any(|duration| duration > SLOW)
+    }
+
+    /// Forgets the history. A frame in work is begun anew.
+    pub fn reset(&mut self) {
+        if let Some(neural) = &mut self.neural {
+            neural.reset();
+        }
+        self.last = None;
+        self.cancel();
+    }
+
+    /// Changes the size of the frame. Weights and pipelines stay.
+    ///
+    /// # Errors
+    /// The size does not fit on the device; everything stays as it was.
+    pub fn resize(&mut self, size: Extent) -> Result<()> {
+        if size == self.geometry.valid {
+            return Ok(());
+        }
+        let need = fit::need(&self.geometry);
+        let held = need.pictures + if self.neural.is_some() { need.arena } else { 0 };
+        let geometry = fit::check(&self.studio.device, size, held)?;
+        // The old buffers go first, so that both sizes never have to fit at once.
+        self.job = None;
+        self.neural = None;
+        let device = Arc::clone(&self.studio.device);
+        device.wait_idle()?;
+        self.plain = Plain::new(&self.studio, &geometry)?;
+        self.geometry = geometry;
+        self.last = None;
+        self.pair = None;
+        self.numbers.duration = None;
+        self.generation += 1;
+        Ok(())
+    }
+
+    /// Moves time and camera on.
+    pub fn step(&mut self, settings: &mut Settings, flight: &FlyInput, seconds: f64) {
+        if !settings.paused {
+            self.pending = (self.pending + seconds).min(LONGEST_STEP);
+        }
+        if !flight.is_idle() {
+            settings.path = false;
+            self.camera = fly(&self.camera, flight, &FlySettings::default(), seconds.min(0.1) as f32);
+            self.flown = Instant::now();
+        }
+    }
+
+    /// Moves the frame in work on without waiting. True when a new pair of pictures is there.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn advance(&mut self, settings: &mut Settings) -> Result<bool> {
+        self.prepare(settings)?;
+        let Some(neural) = &mut self.neural else { return Ok(false) };
+        let mut fresh = false;
+        // At most a finished frame and the beginning of the next.
+        for _ in 0..2 {
+            if self.job.is_none() {
+                if !settings.network
+                    || !matches!(self.loading, Loading::Ready(_))
+                    || Self::rests(self.flown, &self.numbers)
+                {
+                    break;
+                }
+                let view = next_view(
+                    &self.studio.scene,
+                    settings,
+                    &mut self.camera,
+                    &mut self.time,
+                    &mut self.pending,
+                    self.last,
+                    self.number,
+                );
+                self.number = self.number.wrapping_add(1);
+                let parameters = parameters(settings, blend_scale(&self.loading));
+                let job = neural.begin(view, parameters, settings.temporal);
+                self.job = Some(Work { job, cancelled: false, published: false });
+            }
+            let Some(work) = &mut self.job else { break };
+            if work.cancelled {
+                if work.job.has_landed(&self.studio)? {
+                    self.job = None;
+                    continue;
+                }
+                break;
+            }
+            let stage = neural.advance(&self.studio, &mut work.job, &mut self.pace)?;
+            if stage != Stage::Working && !work.published {
+                work.published = true;
+                self.last = Some(*work.job.view());
+                self.pair = Some(*work.job.view());
+                self.numbers.evaluated += 1;
+                fresh = true;
+            }
+            let Stage::Done(times) = stage else { break };
+            self.numbers.times = Some(times);
+            self.numbers.duration = Some(work.job.begun().elapsed());
+            self.job = None;
+        }
+        // A frame from where the camera no longer is would be minutes late on a slow device.
+        if self.is_slow() && self.job.as_ref().is_some_and(|work| work.job.view().camera != self.camera) {
+            self.cancel();
+        }
+        Ok(fresh)
+    }
+
+    /// Whether a slow device should wait with the next frame because the camera is being moved.
+    fn rests(flown: Instant, numbers: &Numbers) -> bool {
+        numbers.duration.is_some_and(|duration| duration > SLOW) && flown.elapsed() < REST
+    }
+
+    /// Makes what the network needs for the present size when it is first wanted.
+    fn prepare(&mut self, settings: &mut Settings) -> Result<()> {
+        if self.loading.poll()
+            && let Loading::Failed(reason) = &self.loading
+        {
+            settings.network = false;
+            anyhow::bail!(Refused(format!("the network cannot be used: {reason}")));
+        }
+        if !settings.network && self.job.as_ref().is_some_and(|work| !work.cancelled) {
+            self.cancel();
+        }
+        let Loading::Ready(loaded) = &self.loading else { return Ok(()) };
+        if !settings.network || self.neural.is_some() {
+            return Ok(());
+        }
+        let step_cost = self.studio.device.caps().is_cpu.then_some(CPU_STEP);
+        match Neural::new(&self.studio, &loaded.kernels, &loaded.weights, &self.geometry, step_cost) {
+            Ok(neural) => {
+                self.neural = Some(neural);
+                self.pair = None;
+                self.generation += 1;
+                Ok(())
+            }
+            Err(error) => {
+                settings.network = false;
+                if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) {
+                    return Err(error);
+                }
+                anyhow::bail!(Refused(format!("the network cannot run at {}: {error:#}", self.geometry.valid)))
+            }
+        }
+    }
+
+    fn cancel(&mut self) {
+        if let Some(work) = &mut self.job
+            && !work.published
+        {
+            work.cancelled = true;
+        }
+    }
+
+    /// Whether the finished pair is what should be seen, rather than the live scene.
+    fn shows_pair(&self, settings: &Settings) -> bool {
+        let Some(pair) = &self.pair else { return false };
+        let left = self.is_slow() && pair.camera != self.camera && !settings.path;
+        settings.network && self.neural.is_some() && !left
+    }
+
+    /// What the next drawn frame shows.
+    pub fn picture(&self, settings: &Settings) -> Picture {
+        if self.shows_pair(settings) {
+            Picture::Pair
+        } else if !settings.network && self.neural.is_some() && self.job.is_none() {
+            Picture::Bypass
+        } else {
+            Picture::Live
+        }
+    }
+
+    /// The pictures to show.
+    pub fn shown(&self, picture: Picture) -> Shown<'_> {
+        let extent = self.geometry.valid;
+        match (&self.neural, picture) {
+            (Some(neural), Picture::Pair | Picture::Bypass) => Shown {
+                input: neural.display_input(),
+                neural: neural.display_neural(),
+                extent,
+                generation: 2 * self.generation + 1,
+            },
+            _ => Shown {
+                input: self.plain.display(),
+                neural: self.plain.display(),
+                extent,
+                generation: 2 * self.generation,
+            },
+        }
+    }
+
+    /// The view of a live picture; takes the time that has passed when nothing else will.
+    pub fn live_view(&mut self, settings: &Settings, picture: Picture) -> View {
+        let mut view = if settings.network && picture == Picture::Live && self.job.is_some() {
+            // Time belongs to the frame in work.
+            view_at(settings, self.camera, self.time, self.last, self.number)
+        } else {
+            next_view(
+                &self.studio.scene,
+                settings,
+                &mut self.camera,
+                &mut self.time,
+                &mut self.pending,
+                self.last,
+                self.number,
+            )
+        };
+        self.number = self.number.wrapping_add(1);
+        if picture == Picture::Live {
+            view.previous_camera = view.camera;
+            view.previous_time = view.time;
+        }
+        view
+    }
+
+    /// Records a live picture.
+    ///
+    /// # Errors
+    /// The scene is broken.
+    pub fn record(&self, cmd: &mut CommandBuffer, picture: Picture, view: &View, settings: &Settings) -> Result<()> {
+        let parameters = parameters(settings, blend_scale(&self.loading));
+        match (&self.neural, picture) {
+            (Some(neural), Picture::Bypass) => neural.record_bypass(&self.studio, cmd, view, &parameters),
+            (_, Picture::Live) => self.plain.record(&self.studio, cmd, view, &parameters),
+            _ => Ok(()),
+        }
+    }
+
+    /// A recorded live picture was submitted.
+    pub fn submitted(&mut self, picture: Picture, view: View) {
+        if let (Some(neural), Picture::Bypass) = (&mut self.neural, picture) {
+            neural.finish_bypass();
+            self.last = Some(view);
+            // The pictures of the frame passes are no pair any more.
+            self.pair = None;
+        }
+    }
+
+    /// Waits a little for a frame that is about to be finished, so that it is not missed by a moment.
+    pub fn settle(&self, limit: Duration) {
+        if let Some(work) = &self.job {
+            // Running out of time is no error here.
+            _ = work.job.wait(&self.studio, limit);
+        }
+    }
+
+    /// Whether something is on the device that will want attention when it has run.
+    pub fn is_working(&self) -> bool {
+        self.job.is_some() || matches!(self.loading, Loading::Running(_))
+    }
+}
+
+/// Which pictures a frame of the window shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture {
+    /// The last frame that went through the network, without and with it.
+    Pair,
+    /// The live scene through the frame passes, without the network; keeps the history primed.
+    Bypass,
+    /// The live scene alone.
+    Live,
+}
+
+/// Something that was asked for and cannot be; the viewer goes on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+fn blend_scale(loading: &Loading) -> f32 {
+    match loading {
+        Loading::Ready(loaded) => loaded.blend_scale,
+        _ => 1.0,
+    }
+}
+
+fn parameters(settings: &Settings, blend_scale: f32) -> Parameters {
+    Parameters {
+        style: settings.style,
+        intensity: settings.intensity,
+        color_strength: settings.color_strength,
+        paper_white: settings.paper_white,
+        blend_scale,
+        ..Parameters::default()
+    }
+}
+
+/// The next frame: takes the pending time and, on the path, the camera.
+fn next_view(
+    scene: &Scene,
+    settings: &Settings,
+    camera: &mut Camera,
+    time: &mut f64,
+    pending: &mut f64,
+    last: Option<View>,
+    number: u32,
+) -> View {
+    *time += std::mem::take(pending);
+    if settings.path {
+        *camera = scene.path.at(*time);
+    }
+    view_at(settings, *camera, *time, last, number)
+}
+
+fn view_at(settings: &Settings, camera: Camera, time: f64, last: Option<View>, number: u32) -> View {
+    View {
+        camera,
+        previous_camera: last.map_or(camera, |view| view.camera),
+        time,
+        previous_time: last.map_or(time, |view| view.time),
+        jitter: halton_jitter(number),
+        frame: number,
+        samples: 1,
+        effects: Effects {
+            shadows: settings.shadows,
+            ao: settings.occlusion,
+            reflections: settings.reflections,
+            jitter: settings.jitter,
+        },
+    }
+}

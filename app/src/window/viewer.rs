@@ -1,0 +1,288 @@
+//! The viewer in its window: one frame after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use egui::ViewportId;
+use gpu::{Device, Instance, InstanceDesc};
+use network::geometry::Extent;
+use renderer::Scene;
+use winit::raw_window_handle::HasDisplayHandle as _;
+use winit::window::{Fullscreen, Window};
+
+use super::Options;
+use super::graphics::{Drawn, Graphics, Gui};
+use super::input::Held;
+use super::layout::{self, Layout};
+use super::loading::Loading;
+use super::pacing::Pacing;
+use super::session::{Picture, Refused, Session};
+use super::settings::{Action, Settings};
+use crate::cli::{Globals, write};
+use crate::engine::device;
+use crate::overlay::{self, Overlay, Progress, Status};
+
+/// How long a message stays.
+const MESSAGE: Duration = Duration::from_secs(12);
+/// How often the state file is written.
+const STATE: Duration = Duration::from_millis(100);
+
+/// Everything behind the window.
+pub struct Viewer {
+    // Dropped from top to bottom: drawing before the session, the device last.
+    pub(super) graphics: Graphics,
+    pub(super) gui: egui_winit::State,
+    session: Session,
+    overlay: Overlay,
+    pub(super) settings: Settings,
+    pub(super) held: Held,
+    pub(super) pacing: Pacing,
+    pub(super) layout: Layout,
+    pub(super) window: Arc<Window>,
+    status: Status,
+    options: Options,
+    message: Option<(String, Instant)>,
+    last_frame: Instant,
+    state_written: Instant,
+}
+
+impl Viewer {
+    /// Opens the device for a window and prepares everything but the network, which follows in the background.
+    ///
+    /// # Errors
+    /// No usable device, one that cannot present, or a size that does not fit.
+    pub fn new(globals: &Globals, options: Options, window: Window) -> Result<Self> {
+        let window = Arc::new(window);
+        let display = window.display_handle().context("the window has no display")?.as_raw();
+        let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: Some(display) })?;
+        let device = Device::open(&instance, &device::selector(globals))?;
+        tracing::info!("device: {}", device.caps().name);
+        let size = options.size.unwrap_or_else(|| default_size(&device));
+        let graphics = Graphics::new(&device, &window, options.vsync)?;
+        let session = Session::new(&device, Scene::builtin(), size, options.source.clone())?;
+        let context = egui::Context::default();
+        context.set_theme(egui::Theme::Dark);
+        let limit = device.caps().limits.max_image_dimension as usize;
+        let scale = window.scale_factor() as f32;
+        let gui = egui_winit::State::new(context, ViewportId::ROOT, &window, Some(scale), None, Some(limit));
+        let now = Instant::now();
+        let settings = Settings { mode: options.mode, ..Settings::new(size) };
+        Ok(Self {
+            layout: layout::layout(settings.mode, [0, 0, 1, 1], size, settings.wipe),
+            graphics,
+            gui,
+            session,
+            overlay: Overlay::default(),
+            settings,
+            held: Held::default(),
+            pacing: Pacing::new(now),
+            status: Status { device: device.caps().name.clone(), route: "exact".to_owned(), ..Status::default() },
+            window,
+            options,
+            message: None,
+            last_frame: now,
+            state_written: now,
+        })
+    }
+
+    /// Whether nothing changes but the progress of a slow frame.
+    pub fn is_calm(&self) -> bool {
+        self.session.is_slow() && self.session.progress().is_some() && !self.held.flying()
+    }
+
+    /// Whether a frame in work has to be looked after.
+    pub fn is_working(&self) -> bool {
+        self.session.is_working()
+    }
+
+    /// Size of the rendered frame.
+    pub fn image(&self) -> Extent {
+        self.session.geometry().valid
+    }
+
+    /// Looks after the frame in work; true when there is something new to draw.
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn advance(&mut self) -> Result<bool> {
+        match self.session.advance(&mut self.settings) {
+            Err(error) if error.downcast_ref::<Refused>().is_some() => {
+                self.say(format!("{error:#}"));
+                Ok(true)
+            }
+            other => other,
+        }
+    }
+
+    /// Draws one frame. Returns what a person asked for that concerns the window itself.
+    ///
+    /// # Errors
+    /// The device or the surface is lost for good.
+    pub fn draw(&mut self) -> Result<Vec<Action>> {
+        let now = Instant::now();
+        let seconds = now.duration_since(self.last_frame).as_secs_f64();
+        self.last_frame = now;
+        let flight = self.held.take_flight();
+        self.session.step(&mut self.settings, &flight, seconds);
+        if !self.session.is_slow() {
+            self.session.settle(Duration::from_millis(8));
+        }
+        self.advance()?;
+        let picture = self.session.picture(&self.settings);
+        self.gather(seconds, picture);
+
+        let mut actions = Vec::new();
+        let (gui, delay) = self.lay_out(&mut actions)?;
+        let view = match picture {
+            Picture::Pair => None,
+            live => Some(self.session.live_view(&self.settings, live)),
+        };
+        let shown = self.session.shown(picture);
+        let (session, settings) = (&self.session, &self.settings);
+        let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| match &view {
+            Some(view) => session.record(cmd, picture, view, settings),
+            None => Ok(()),
+        })?;
+        if drawn == Drawn::Presented {
+            self.status.presented += 1;
+            if let Some(view) = view {
+                self.session.submitted(picture, view);
+            }
+        }
+        self.pacing.drawn(Instant::now(), delay);
+        self.write_state();
+        self.act(actions)
+    }
+
+    /// Lays the overlay out and takes over its textures.
+    fn lay_out(&mut self, actions: &mut Vec<Action>) -> Result<(Gui, Duration)> {
+        let context = self.gui.egui_ctx().clone();
+        let input = self.gui.take_egui_input(&self.window);
+        let size = self.graphics.size();
+        self.layout = self.placed(size, context.pixels_per_point());
+        let (overlay, settings, status, layout) = (&mut self.overlay, &mut self.settings, &self.status, &self.layout);
+        let output = context.run_ui(input, |ui| overlay.show(ui, settings, status, layout, actions));
+        self.graphics.update_textures(output.textures_delta)?;
+        self.gui.handle_platform_output(&self.window, output.platform_output);
+        // A mode chosen in this very frame is shown in it.
+        self.layout = self.placed(size, output.pixels_per_point);
+        let delay = output.viewport_output.get(&ViewportId::ROOT).map_or(Duration::MAX, |v| v.repaint_delay);
+        let primitives = context.tessellate(output.shapes, output.pixels_per_point);
+        Ok((Gui { primitives, pixels_per_point: output.pixels_per_point }, delay))
+    }
+
+    fn placed(&self, window: Extent, scale: f32) -> Layout {
+        let (width, height) = (window.width as i32, window.height as i32);
+        let room = overlay::has_room(egui::vec2(window.width as f32, window.height as f32) / scale);
+        let left = if self.settings.overlay && room { (overlay::PANEL_WIDTH * scale).round() as i32 } else { 0 };
+        layout::layout(self.settings.mode, [left, 0, width, height], self.image(), self.settings.wipe)
+    }
+
+    /// Collects what the overlay shows.
+    fn gather(&mut self, seconds: f64, picture: Picture) {
+        let geometry = *self.session.geometry();
+        let numbers = self.session.numbers;
+        let window = self.graphics.size();
+        let panel = if self.settings.overlay { overlay::PANEL_WIDTH as u32 } else { 0 };
+        let status = &mut self.status;
+        status.size = geometry.valid.to_string();
+        status.field = geometry.field.to_string();
+        status.gflop = self.session.cost().map(|cost| 2e-9 * cost as f64);
+        status.area = [window.width.saturating_sub(panel), window.height];
+        (status.model, status.digest) = match self.session.loading() {
+            Loading::Running(_) => ("loading".to_owned(), String::new()),
+            Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
+            Loading::Failed(_) => ("none".to_owned(), String::new()),
+        };
+        status.loading = matches!(self.session.loading(), Loading::Running(_));
+        status.network_ms = numbers.times.map(|times| times.network);
+        status.scene_ms = numbers.times.map(|times| times.scene);
+        // Smoothed, so that it can be read.
+        status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
+        status.evaluated = numbers.evaluated;
+        status.history = u64::from(self.session.history());
+        status.memory = self.session.device().memory_use().used;
+        let slow = self.session.is_slow();
+        status.progress = self.session.progress().filter(|_| slow).map(|(done, elapsed)| Progress { done, elapsed });
+        status.preview = picture == Picture::Live;
+        status.error =
+            self.message.as_ref().filter(|(_, since)| since.elapsed() < MESSAGE).map(|(text, _)| text.clone());
+    }
+
+    /// Does what can be done here; the rest is the window's.
+    fn act(&mut self, actions: Vec<Action>) -> Result<Vec<Action>> {
+        let mut rest = Vec::new();
+        for action in actions {
+            match action {
+                Action::ResetHistory => self.session.reset(),
+                Action::ResetCamera => self.settings.path = true,
+                Action::Resize(size) => self.change_size(size)?,
+                Action::ToggleFullscreen => {
+                    let now = self.window.fullscreen().is_some();
+                    self.window.set_fullscreen((!now).then_some(Fullscreen::Borderless(None)));
+                }
+                Action::Quit => rest.push(action),
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Asks for something as if from the overlay.
+    ///
+    /// # Errors
+    /// The device is lost.
+    pub fn ask(&mut self, action: Action) -> Result<Vec<Action>> {
+        self.act(vec![action])
+    }
+
+    fn change_size(&mut self, size: Extent) -> Result<()> {
+        match self.session.resize(size) {
+            Ok(()) => {
+                self.message = None;
+                self.settings.size = size;
+                Ok(())
+            }
+            Err(error) if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) => Err(error),
+            Err(error) => {
+                self.say(format!("{error:#}"));
+                self.settings.size = self.session.geometry().valid;
+                Ok(())
+            }
+        }
+    }
+
+    fn say(&mut self, text: String) {
+        tracing::warn!("{text}");
+        self.message = Some((text, Instant::now()));
+    }
+
+    fn write_state(&mut self) {
+        let Some(path) = &self.options.state else { return };
+        if self.state_written.elapsed() < STATE {
+            return;
+        }
+        self.state_written = Instant::now();
+        let window = self.graphics.size();
+        let document = serde_json::json!({
+            "window": [window.width, window.height],
+            "mode": self.settings.mode,
+            "wipe": self.settings.wipe,
+            "network": self.settings.network,
+            "temporal": self.settings.temporal,
+            "overlay": self.settings.overlay,
+            "paused": self.settings.paused,
+            "path": self.settings.path,
+            "status": self.status,
+        });
+        if let Err(error) = write::write_file(path, document.to_string().as_bytes()) {
+            tracing::warn!("{error:#}");
+            self.options.state = None;
+        }
+    }
+}
+
+/// A size at which the device shows something soon.
+fn default_size(device: &Device) -> Extent {
+    if device.caps().is_cpu { Extent::new(320, 180) } else { Extent::new(1280, 720) }
+}
