@@ -2,6 +2,7 @@
 //!
 //! [`geometry`], [`numerics`], [`model`], [`plan`] and [`reference`] know nothing of Vulkan.
 
+pub mod bisect;
 pub mod capture;
 pub mod exec;
 pub mod frame;
