@@ -448,9 +448,9 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageImage, count: 1 }],
                 push_constant_size: 80,
                 shared_memory_size: 0,
-                spec_constants: &[],
+                spec_constants: &[SpecConstant { id: 0, default: 1 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "3d85c41e90fabdce860bfcbbb8168828c775304e2df2c0aa356077f032e57ab3",
+                spirv_sha256: "f48270959c67647845afd91a71508762eccaebb71f7eaefac7ee473f3782116d",
             },
         },
     ]
