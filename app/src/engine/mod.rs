@@ -7,6 +7,7 @@ pub mod metrics;
 pub mod model;
 pub mod neural;
 pub mod pace;
+pub mod playback;
 pub mod route;
 pub mod studio;
 

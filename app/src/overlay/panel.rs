@@ -97,6 +97,7 @@ fn numbers(ui: &mut egui::Ui, status: &Status) {
     let rows = [
         ("Network", ms(status.network_ms)),
         ("Scene", ms(status.scene_ms)),
+        ("Present", format!("{:.2} ms, overlay {:.2} ms", status.present_ms, status.overlay_ms)),
         ("Frame", format!("{:.1} ms", status.frame_ms)),
         ("Evaluated", format!("{} of {} presented", status.evaluated, status.presented)),
         ("History", format!("{} frames", status.history)),

@@ -26,6 +26,10 @@ pub struct Status {
     pub network_ms: Option<f64>,
     /// GPU milliseconds of the last rendering of the scene.
     pub scene_ms: Option<f64>,
+    /// GPU milliseconds of placing the pictures in the window.
+    pub present_ms: f64,
+    /// GPU milliseconds of drawing the overlay.
+    pub overlay_ms: f64,
     /// Milliseconds between the last two presented frames.
     pub frame_ms: f64,
     /// Frames that went through the network.

@@ -12,7 +12,8 @@ use egui_ash_renderer::allocator::GpuAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use gpu::{
     Acquire, Bind, Buffer, CommandBuffer, CommandPool, ComputePipeline, DescriptorArena, DescriptorSet, Device, Filter,
-    Image, ImageDesc, ImageUsage, ImageUse, LoadOp, Present, Rect, Surface, Swapchain, SwapchainDesc, Ticket, vk,
+    Image, ImageDesc, ImageUsage, ImageUse, LoadOp, Present, Rect, Surface, Swapchain, SwapchainDesc, Ticket,
+    Timestamps, vk,
 };
 use network::geometry::Extent;
 use winit::window::Window;
@@ -21,6 +22,8 @@ use super::layout::{Layout, Panel};
 
 /// Frames that may be on their way to the display.
 const SLOTS: usize = 2;
+/// Timestamps of a frame: start, and the ends of the prelude, the presentation and the overlay.
+const STAMPS: u32 = 4;
 /// Longest wait for an earlier frame or for an image of the swapchain.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -70,12 +73,25 @@ pub struct Graphics {
     stale: bool,
     /// Textures to free with the next frame.
     free: Vec<TextureId>,
+    times: DrawTimes,
     device: Arc<Device>,
+}
+
+/// GPU milliseconds of what a drawn frame consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DrawTimes {
+    /// The live picture, when there is one.
+    pub live: f64,
+    /// Placing the pictures in the window.
+    pub present: f64,
+    /// The overlay.
+    pub overlay: f64,
 }
 
 /// A frame on its way.
 struct Slot {
     commands: CommandBuffer,
+    stamps: Timestamps,
     ticket: Option<Ticket>,
     free: Vec<TextureId>,
 }
@@ -117,9 +133,11 @@ impl Graphics {
         let gui = Renderer::with_gpu_allocator(device.allocator(), device.ash().clone(), mode(format), options)
             .context("cannot prepare the overlay")?;
         let shader = shaders::shader("view/present").context("shader view/present is missing from this build")?;
+        let smooth = u32::from(!device.caps().is_cpu);
         let slot = |number: usize| -> Result<Slot> {
             let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
-            Ok(Slot { commands, ticket: None, free: Vec::new() })
+            let stamps = Timestamps::new(device, &format!("window frame {number}"), STAMPS)?;
+            Ok(Slot { commands, stamps, ticket: None, free: Vec::new() })
         };
         Ok(Self {
             gui,
@@ -129,12 +147,13 @@ impl Graphics {
             slots: [slot(0)?, slot(1)?],
             next: 0,
             uploads: CommandPool::new(device, "overlay textures")?,
-            pipeline: ComputePipeline::new(device, shader, &[], "view/present")?,
+            pipeline: ComputePipeline::new(device, shader, &[(0, smooth)], "view/present")?,
             window: Arc::clone(window),
             size,
             vsync,
             stale: false,
             free: Vec::new(),
+            times: DrawTimes::default(),
             device: Arc::clone(device),
         })
     }
@@ -150,6 +169,11 @@ impl Graphics {
     /// Size of the window, in physical pixels.
     pub fn size(&self) -> Extent {
         Extent::new(self.size[0], self.size[1])
+    }
+
+    /// GPU times of a frame drawn a moment ago.
+    pub fn times(&self) -> DrawTimes {
+        self.times
     }
 
     /// Takes over the overlay's new textures. To be called for every laid-out frame, drawn or not.
@@ -203,6 +227,12 @@ impl Graphics {
         let slot = &mut self.slots[self.next];
         if let Some(ticket) = slot.ticket.take() {
             self.device.wait(ticket, PATIENCE)?;
+            if let Some(ms) = slot.stamps.read()?
+                && let [start, prelude, present, overlay] = ms[..]
+            {
+                self.times =
+                    DrawTimes { live: prelude - start, present: present - prelude, overlay: overlay - present };
+            }
         }
         for id in slot.free.drain(..) {
             self.gui.free_texture(id).context("cannot free a texture of the overlay")?;
@@ -225,13 +255,17 @@ impl Graphics {
         };
         let cmd = &mut slot.commands;
         cmd.begin()?;
+        cmd.reset_timestamps(&slot.stamps);
+        cmd.write_timestamp(&slot.stamps, 0);
         prelude(cmd)?;
+        cmd.write_timestamp(&slot.stamps, 1);
         cmd.label_begin("present");
         target.record(cmd, &self.pipeline, shown, layout);
         cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
         let picture = target.image.reference();
         cmd.blit(picture, Rect::of(picture), frame.image, Rect::of(frame.image), Filter::Nearest);
         cmd.label_end();
+        cmd.write_timestamp(&slot.stamps, 2);
         cmd.label_begin("overlay");
         cmd.image_barrier(frame.image, ImageUse::TransferDst, ImageUse::ColorAttachment);
         cmd.begin_rendering(frame.image, LoadOp::Load);
@@ -242,6 +276,7 @@ impl Graphics {
         cmd.end_rendering();
         cmd.image_barrier(frame.image, ImageUse::ColorAttachment, ImageUse::Present);
         cmd.label_end();
+        cmd.write_timestamp(&slot.stamps, 3);
         cmd.end()?;
         let ticket = self.device.submit(&[&slot.commands], &[frame.wait], &[frame.signal])?;
         slot.ticket = Some(ticket);

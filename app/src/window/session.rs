@@ -51,6 +51,8 @@ pub struct Session {
     pair: Option<View>,
     flown: Instant,
     number: u32,
+    /// What the live picture that is there shows.
+    live: Option<(Camera, f64, Settings)>,
     /// Numbers for the overlay.
     pub numbers: Numbers,
 }
@@ -100,6 +102,7 @@ impl Session {
             pair: None,
             flown: Instant::now(),
             number: 0,
+            live: None,
             numbers: Numbers::default(),
         })
     }
@@ -172,6 +175,7 @@ impl Session {
         self.geometry = geometry;
         self.last = None;
         self.pair = None;
+        self.live = None;
         self.numbers.duration = None;
         self.generation += 1;
         Ok(())
@@ -329,6 +333,15 @@ impl Session {
                 generation: 2 * self.generation,
             },
         }
+    }
+
+    /// Whether the live picture that is there will do: on a slow device, drawing it anew only for other noise takes time
+    /// from the network.
+    pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
+        let now = (self.camera, self.time, settings.clone());
+        let same = picture == Picture::Live && self.is_slow() && self.live.as_ref() == Some(&now);
+        self.live = (picture == Picture::Live).then_some(now);
+        same
     }
 
     /// The view of a live picture; takes the time that has passed when nothing else will.

@@ -25,6 +25,8 @@ use crate::overlay::{self, Overlay, Progress, Status};
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(12);
+/// Presented frames from one look at the device memory to the next.
+const MEMORY_EVERY: u64 = 16;
 /// How often the state file is written.
 const STATE: Duration = Duration::from_millis(100);
 
@@ -136,6 +138,7 @@ impl Viewer {
         let (gui, delay) = self.lay_out(&mut actions)?;
         let view = match picture {
             Picture::Pair => None,
+            live if self.session.keeps_live(&self.settings, live) => None,
             live => Some(self.session.live_view(&self.settings, live)),
         };
         let shown = self.session.shown(picture);
@@ -197,12 +200,19 @@ impl Viewer {
         };
         status.loading = matches!(self.session.loading(), Loading::Running(_));
         status.network_ms = numbers.times.map(|times| times.network);
-        status.scene_ms = numbers.times.map(|times| times.scene);
+        let drawn = self.graphics.times();
+        status.scene_ms = match picture {
+            Picture::Pair => numbers.times.map(|times| times.scene),
+            Picture::Bypass | Picture::Live => Some(drawn.live),
+        };
+        (status.present_ms, status.overlay_ms) = (drawn.present, drawn.overlay);
         // Smoothed, so that it can be read.
         status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
         status.evaluated = numbers.evaluated;
         status.history = u64::from(self.session.history());
-        status.memory = self.session.device().memory_use().used;
+        if status.presented.is_multiple_of(MEMORY_EVERY) {
+            status.memory = self.session.device().memory_use().used;
+        }
         let slow = self.session.is_slow();
         status.progress = self.session.progress().filter(|_| slow).map(|(done, elapsed)| Progress { done, elapsed });
         status.preview = picture == Picture::Live;

@@ -6,6 +6,9 @@
 
 layout(local_size_x = 16, local_size_y = 8) in;
 
+// Whether magnified pixels get borders of one window pixel, which costs four reads instead of one.
+layout(constant_id = 0) const bool SMOOTH = true;
+
 layout(binding = 0, std430) readonly buffer Source0 { uint source0[]; };   // RGBA8, image.x * image.y
 layout(binding = 1, std430) readonly buffer Source1 { uint source1[]; };
 layout(binding = 2, rgba8) writeonly uniform image2D target;
@@ -34,6 +37,7 @@ vec3 texel(uint which, ivec2 at) {
 
 // Larger than it is: every image pixel stays a sharp square, its borders are one window pixel wide.
 vec3 magnified(uint which, vec2 p) {
+    if (!SMOOTH) return texel(which, ivec2(p));
     vec2 q = p - 0.5;
     vec2 base = floor(q);
     vec2 f = clamp((q - base - 0.5) * scale + 0.5, 0.0, 1.0);
