@@ -38,6 +38,15 @@ pub fn count(text: &str) -> Result<u32, String> {
     }
 }
 
+/// Parses `FIRST..END`, a range of frames with at least one.
+pub fn range(text: &str) -> Result<std::ops::Range<u32>, String> {
+    let form = || format!("{text:?} is not a range of frames; write FIRST..END, such as 3..8");
+    let (first, end) = text.split_once("..").ok_or_else(form)?;
+    let number = |text: &str| u32::from_str(text.trim()).map_err(|_| form());
+    let range = number(first)?..number(end)?;
+    if range.is_empty() { Err(format!("{text:?} holds no frame")) } else { Ok(range) }
+}
+
 /// Parses a count of at least one and at most 4096, the most samples a pixel can accumulate.
 pub fn samples(text: &str) -> Result<u32, String> {
     match count(text)? {
@@ -113,6 +122,14 @@ mod tests {
         }
         assert!(count("0").is_err() && count("-1").is_err() && count("3") == Ok(3));
         assert!(samples("5000").is_err());
+    }
+
+    #[test]
+    fn ranges() {
+        assert_eq!(range("3..8"), Ok(3..8));
+        for bad in ["", "3", "3..", "..8", "8..3", "3..3", "-1..2"] {
+            assert!(range(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -4,7 +4,11 @@
 //! `--json` the standard output stream holds exactly one JSON document.
 
 pub mod args;
+mod bisect;
+mod capture;
+mod checks;
 mod doctor;
+mod fixture;
 mod model;
 pub mod outcome;
 mod parity;
@@ -12,6 +16,7 @@ pub mod picture;
 mod process;
 pub mod progress;
 pub mod render;
+mod replay;
 pub mod text;
 mod verify;
 mod view;
@@ -75,6 +80,12 @@ enum Command {
     Parity(parity::ParityArgs),
     /// Run every operation on the device and on the CPU on the same inputs; name the first that differs.
     Verify(verify::VerifyArgs),
+    /// Record frames with every input and output.
+    Capture(capture::CaptureArgs),
+    /// Compute recorded frames again, on any route and device: bit-exact, or how far?
+    Replay(replay::ReplayArgs),
+    /// Find the first operation at which two routes, or a route and a capture, differ.
+    Bisect(bisect::BisectArgs),
     /// List the Vulkan devices, what each can run, and why not.
     Doctor,
 }
@@ -132,13 +143,16 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Parity(args)) => parity::run(globals, &args),
         Some(Command::Verify(args)) => verify::run(globals, &args),
         Some(Command::Render(args)) => render::run(globals, &args),
+        Some(Command::Capture(args)) => capture::run(globals, &args),
+        Some(Command::Replay(args)) => replay::run(globals, &args),
+        Some(Command::Bisect(args)) => bisect::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),
     }
 }
 
 /// Log lines on the error stream: warnings by default, `NRVIEW_LOG` overrides `-v`.
 fn start_log(verbose: u8) {
-    let level = ["warn,nrview=info", "info", "debug", "trace"][usize::from(verbose.min(3))];
+    let level = ["warn,nrview=info,winit=error", "info", "debug", "trace"][usize::from(verbose.min(3))];
     let filter = EnvFilter::try_from_env("NRVIEW_LOG").unwrap_or_else(|_| EnvFilter::new(level));
     tracing_subscriber::fmt()
         .with_env_filter(filter)

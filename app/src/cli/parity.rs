@@ -32,6 +32,13 @@ pub struct ParityArgs {
     submissions: u32,
 }
 
+impl ParityArgs {
+    /// The usual checks of these fixtures on a route.
+    pub fn of(fixtures: Vec<PathBuf>, route: RouteArg) -> Self {
+        Self { fixtures, route, submissions: 3 }
+    }
+}
+
 /// One check of a fixture.
 struct Check {
     name: &'static str,

@@ -32,5 +32,11 @@ pub use schema::{
 pub use tensor::{DType, Tensor};
 pub use writer::{Pictures, Writer};
 
+/// SHA-256 in lower-case hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    crate::model::records::hex(&sha2::Sha256::digest(bytes))
+}
+
 #[cfg(test)]
 mod tests;

@@ -33,6 +33,8 @@ pub struct Program {
     pub version: String,
     /// The commit it was built from, or `unknown`.
     pub commit: String,
+    /// SHA-256 of the executable; empty where it cannot be read.
+    pub executable: String,
 }
 
 /// The device that recorded.

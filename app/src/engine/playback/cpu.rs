@@ -1,12 +1,13 @@
 //! Playback on the CPU reference.
 
 use anyhow::{Context as _, Result};
-use network::frame::cpu::{Composed, Head, History, compose_frame, preprocess};
+use network::frame::cpu::{Half4, Head, History, compose_frame, preprocess};
 use network::model::Model;
+use network::numerics::half;
 use network::plan::Plan;
 use network::reference::Reference;
 
-use super::{Inputs, Keep, NetworkRun};
+use super::{Composition, Inputs, Keep, NetworkRun, Picture};
 
 /// The reference for one plan.
 pub struct OnCpu {
@@ -38,10 +39,22 @@ impl OnCpu {
         Ok(NetworkRun { head, kept })
     }
 
-    pub fn compose(&self, inputs: &Inputs, head: &[u16]) -> Composed {
+    pub fn compose(&self, inputs: &Inputs, head: &[u16]) -> Composition {
         let geometry = &self.reference.plan().geometry;
-        let source = inputs.source(geometry.valid);
-        compose_frame(geometry, source, Head::Half(head.as_chunks().0), self.history(inputs), &inputs.parameters)
+        let valid = geometry.valid;
+        let source = inputs.source(valid);
+        let head = Head::Half(head.as_chunks().0);
+        let composed = compose_frame(geometry, source, head, self.history(inputs), &inputs.parameters);
+        let paper = inputs.parameters.paper();
+        let pixel = |i: u32| -> Half4 {
+            let [r, g, b] = source.proxy(i % valid.width, i / valid.width, valid, paper).map(half::from_f32);
+            [r, g, b, half::from_f32(1.0)]
+        };
+        let proxy = match inputs.picture {
+            Picture::Scene { .. } => (0..valid.width * valid.height).map(pixel).collect(),
+            Picture::Image(_) => Vec::new(),
+        };
+        Composition { composed, proxy }
     }
 
     fn history<'a>(&self, inputs: &'a Inputs) -> Option<History<'a>> {

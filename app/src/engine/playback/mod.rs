@@ -100,6 +100,14 @@ pub struct NetworkRun {
     pub kept: Vec<(TensorId, TensorData)>,
 }
 
+/// What the passes around the network make of a frame.
+pub struct Composition {
+    /// Next history, published colour, pictures.
+    pub composed: Composed,
+    /// The display proxy of a scene, RGBA halves; empty for an image, which is its own.
+    pub proxy: Vec<Half4>,
+}
+
 /// Computes frames of one geometry on one route.
 pub struct Player {
     plan: Plan,
@@ -182,7 +190,7 @@ impl Player {
     ///
     /// # Errors
     /// An error of the device.
-    pub fn compose(&mut self, inputs: &Inputs, head: &[u16]) -> Result<Composed> {
+    pub fn compose(&mut self, inputs: &Inputs, head: &[u16]) -> Result<Composition> {
         match &mut self.form {
             Form::Cpu(cpu) => Ok(cpu.compose(inputs, head)),
             Form::Device(device) => device.compose(inputs, head),

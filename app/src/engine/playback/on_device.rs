@@ -12,7 +12,7 @@ use network::model::Model;
 use network::plan::{Plan, TensorId};
 use network::reference::TensorData;
 
-use super::{Inputs, Keep, NetworkRun, Picture};
+use super::{Composition, Inputs, Keep, NetworkRun, Picture};
 use crate::engine::Engines;
 use crate::engine::gpu_route::submission_cost;
 
@@ -70,16 +70,19 @@ impl OnDevice {
         Ok(NetworkRun { head: self.halves(plan.head)?, kept })
     }
 
-    pub fn compose(&mut self, inputs: &Inputs, head: &[u16]) -> Result<Composed> {
+    pub fn compose(&mut self, inputs: &Inputs, head: &[u16]) -> Result<Composition> {
         // The proxy that the composition reads is made by the preprocessing.
         self.preprocess(inputs)?;
         self.network.write_tensor(self.network.plan().head, &bytes(head))?;
         self.device.run_once("composite", |cmd| self.frame.record_composite(cmd, &inputs.parameters))?;
-        Ok(Composed {
-            history: self.half4(self.frame.next_history())?,
-            published: self.half4(self.frame.published())?,
-            display_input: self.words(self.frame.display_input())?,
-            display_neural: self.words(self.frame.display_neural())?,
+        Ok(Composition {
+            composed: Composed {
+                history: self.half4(self.frame.next_history())?,
+                published: self.half4(self.frame.published())?,
+                display_input: self.words(self.frame.display_input())?,
+                display_neural: self.words(self.frame.display_neural())?,
+            },
+            proxy: self.frame.proxy().map(|proxy| self.half4(proxy)).transpose()?.unwrap_or_default(),
         })
     }
 

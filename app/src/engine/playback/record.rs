@@ -3,21 +3,19 @@
 use anyhow::{Context as _, Result};
 use network::capture::{DType, RecordedFrame, Tensor, tensor_name};
 use network::frame::Parameters;
-use network::frame::cpu::{Composed, Half4};
+use network::frame::cpu::Half4;
 use network::geometry::{Extent, Geometry};
-use network::numerics::half;
 use network::plan::Plan;
 use network::reference::TensorData;
 
-use super::{Inputs, NetworkRun, Picture};
+use super::{Composition, Inputs, NetworkRun, Picture};
 
 /// The tensors of a computed frame.
-pub fn tensors(plan: &Plan, inputs: &Inputs, features: Vec<u16>, run: NetworkRun, composed: &Composed) -> Vec<Tensor> {
+pub fn tensors(plan: &Plan, inputs: &Inputs, features: Vec<u16>, run: NetworkRun, made: &Composition) -> Vec<Tensor> {
     let Geometry { valid, field, .. } = plan.geometry;
     let shape = |extent: Extent, channels| [extent.height as usize, extent.width as usize, channels];
-    let half4 = |name: &str, pixels: &[Half4]| {
-        Tensor::halves(name, shape(valid, 4), pixels.as_flattened().iter().copied())
-    };
+    let half4 =
+        |name: &str, pixels: &[Half4]| Tensor::halves(name, shape(valid, 4), pixels.as_flattened().iter().copied());
     let mut all = Vec::new();
     match &inputs.picture {
         Picture::Scene { color, depth, motion } => {
@@ -25,13 +23,7 @@ pub fn tensors(plan: &Plan, inputs: &Inputs, features: Vec<u16>, run: NetworkRun
             all.push(Tensor::floats("depth", shape(valid, 1), depth.iter().copied()));
             let parts = motion.iter().flat_map(|&word| [word as u16, (word >> 16) as u16]);
             all.push(Tensor::halves("motion", shape(valid, 2), parts));
-            let source = inputs.source(valid);
-            let paper = inputs.parameters.paper();
-            let proxy = (0..valid.pixels() as u32).flat_map(|i| {
-                let [r, g, b] = source.proxy(i % valid.width, i / valid.width, valid, paper).map(half::from_f32);
-                [r, g, b, half::from_f32(1.0)]
-            });
-            all.push(Tensor::halves("proxy", shape(valid, 4), proxy));
+            all.push(half4("proxy", &made.proxy));
         }
         Picture::Image(pixels) => {
             all.push(Tensor::floats("image", shape(valid, 4), pixels.as_flattened().iter().copied()));
@@ -42,10 +34,10 @@ pub fn tensors(plan: &Plan, inputs: &Inputs, features: Vec<u16>, run: NetworkRun
     }
     all.push(Tensor::halves("features", shape(field, 16), features));
     all.push(Tensor::halves("head", shape(field, 4), run.head));
-    all.push(half4("next-history", &composed.history));
-    all.push(half4("published", &composed.published));
-    all.push(Tensor::words("display-input", shape(valid, 4), &composed.display_input));
-    all.push(Tensor::words("display", shape(valid, 4), &composed.display_neural));
+    all.push(half4("next-history", &made.composed.history));
+    all.push(half4("published", &made.composed.published));
+    all.push(Tensor::words("display-input", shape(valid, 4), &made.composed.display_input));
+    all.push(Tensor::words("display", shape(valid, 4), &made.composed.display_neural));
     for (id, data) in run.kept {
         let tensor = plan.tensor(id);
         let dtype = match data {
@@ -71,8 +63,7 @@ pub fn inputs_of(frame: &RecordedFrame) -> Result<Inputs> {
             motion: frame.tensor("motion")?.as_words(),
         }
     };
-    let history =
-        if frame.has("previous-history") { Some(half4(&frame.tensor("previous-history")?)) } else { None };
+    let history = if frame.has("previous-history") { Some(half4(&frame.tensor("previous-history")?)) } else { None };
     let parameters = Parameters::try_from(&frame.info().parameters).context("the recorded parameters are refused")?;
     Ok(Inputs { picture, history, parameters })
 }
