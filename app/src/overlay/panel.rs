@@ -87,9 +87,10 @@ fn progress(ui: &mut egui::Ui, settings: &Settings, status: &Status) {
             Some(left) => (progress.done, format!("computing, {:.0} %, {left:.0} s left", 100.0 * progress.done)),
             None => (progress.done, format!("computing, {:.0} %", 100.0 * progress.done)),
         },
+        None if status.preview => (0.0, "waiting for the camera to rest".to_owned()),
         None => (1.0, "running".to_owned()),
     };
-    ui.add(ProgressBar::new(done).text(RichText::new(text).small()));
+    ui.add(ProgressBar::new(done).text(text));
 }
 
 fn numbers(ui: &mut egui::Ui, status: &Status) {

@@ -11,6 +11,8 @@ use crate::window::settings::{Action, PRESETS, Settings};
 #[derive(Debug, Default)]
 pub struct SizeFields {
     text: String,
+    /// Whether the keys have been going into `text`.
+    typing: bool,
     /// The size that `text` was last filled from.
     shown: Option<Extent>,
     problem: Option<String>,
@@ -39,12 +41,16 @@ impl SizeFields {
                     }
                 });
             let field = ui.add(TextEdit::singleline(&mut self.text).desired_width(88.0).char_limit(16));
-            let entered = field.lost_focus() && ui.input(|i| i.key_pressed(egui::Key::Enter));
-            if entered {
-                self.apply(actions);
-            } else if field.lost_focus() {
-                // Left without Enter: nothing was asked for.
-                self.shown = None;
+            // A frame may be laid out more than once, so each end of typing is taken only once.
+            self.typing |= field.has_focus();
+            if self.typing && field.lost_focus() {
+                self.typing = false;
+                if ui.input(|i| i.key_pressed(egui::Key::Enter)) {
+                    self.apply(actions);
+                } else {
+                    // Left without Enter: nothing was asked for.
+                    self.shown = None;
+                }
             }
             field.on_hover_text("WIDTHxHEIGHT, then Enter");
         });

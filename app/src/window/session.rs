@@ -381,6 +381,11 @@ impl Session {
         }
     }
 
+    /// A live picture was not recorded after all.
+    pub fn skipped(&mut self) {
+        self.live = None;
+    }
+
     /// A recorded live picture was submitted.
     pub fn submitted(&mut self, picture: Picture, view: View) {
         if let (Some(neural), Picture::Bypass) = (&mut self.neural, picture) {

@@ -152,6 +152,8 @@ impl Viewer {
             if let Some(view) = view {
                 self.session.submitted(picture, view);
             }
+        } else {
+            self.session.skipped();
         }
         self.pacing.drawn(Instant::now(), delay);
         self.write_state();
