@@ -6,3 +6,4 @@ pub mod fixture;
 pub mod model;
 pub mod program;
 pub mod screen;
+pub mod window;

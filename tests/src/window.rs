@@ -1,0 +1,165 @@
+//! The viewer on a virtual display: started, watched through its state file and the screen's pixels, ended.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use image::RgbImage;
+use serde_json::Value;
+
+use crate::display::{Display, wait_until};
+use crate::program::{command, wait};
+
+/// Time that the first frames of a software device may take.
+pub const SLOW: Duration = Duration::from_secs(300);
+/// Time in which the window must follow a hand, slow frame or not.
+pub const SOON: Duration = Duration::from_secs(10);
+
+/// A running viewer with its window.
+pub struct Viewer {
+    /// The display it runs on.
+    pub display: Display,
+    /// The X id of its window.
+    pub window: String,
+    child: Child,
+    folder: tempfile::TempDir,
+}
+
+impl Viewer {
+    /// Starts `nrview view` with validation on a display of 1400x900 and waits for its window, which is 1280x800 at the
+    /// top left corner of the screen.
+    ///
+    /// # Panics
+    /// When no window appears.
+    #[track_caller]
+    pub fn start(arguments: &[&str]) -> Self {
+        let display = Display::start(1400, 900);
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        let log = fs::File::create(folder.path().join("stderr")).expect("a file");
+        let child = command()
+            .args(["--validation", "view", "--state"])
+            .arg(folder.path().join("state.json"))
+            .args(arguments)
+            .env("DISPLAY", display.name())
+            .env("WINIT_X11_SCALE_FACTOR", "1")
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .expect("the program starts");
+        let mut viewer = Self { display, window: String::new(), child, folder };
+        viewer.window = viewer.display.window("^nrview", SOON.max(Duration::from_secs(60)));
+        wait_until(Duration::from_secs(60), "the first state", || viewer.state_file().is_file());
+        viewer.display.focus(&viewer.window);
+        viewer
+    }
+
+    fn state_file(&self) -> PathBuf {
+        self.folder.path().join("state.json")
+    }
+
+    /// What the program says about itself; it is at most a drawn frame old.
+    ///
+    /// # Panics
+    /// When it has ended or its state is no JSON.
+    #[track_caller]
+    pub fn state(&self) -> Value {
+        let text = fs::read_to_string(self.state_file()).expect("the viewer keeps its state in a file");
+        serde_json::from_str(&text).expect("the state is JSON")
+    }
+
+    /// Everything on the error stream so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.path().join("stderr")).unwrap_or_default()
+    }
+
+    /// Waits until the state is as wished.
+    ///
+    /// # Panics
+    /// When it is not within `limit`.
+    #[track_caller]
+    pub fn wait_for(&self, limit: Duration, what: &str, wish: impl Fn(&Value) -> bool) {
+        let end = Instant::now() + limit;
+        loop {
+            let state = self.state();
+            if wish(&state) {
+                return;
+            }
+            assert!(Instant::now() < end, "{what}: not within {limit:?}; {state:#}\n{}", self.log());
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Frames that went through the network.
+    #[track_caller]
+    pub fn evaluated(&self) -> u64 {
+        self.state()["status"]["evaluated"].as_u64().unwrap_or(0)
+    }
+
+    /// Waits for `count` more frames from the network to be on the screen.
+    #[track_caller]
+    pub fn wait_for_frames(&self, count: u64) {
+        let before = self.evaluated();
+        self.wait_for(SLOW, "a frame from the network", |state| {
+            state["status"]["evaluated"].as_u64().unwrap_or(0) >= before + count && state["status"]["preview"] == false
+        });
+        self.settle();
+    }
+
+    /// Waits until the screen shows the consequence of the last event.
+    #[track_caller]
+    pub fn settle(&self) {
+        // The event reaches the program, and the state file of the frame at that time is written.
+        thread::sleep(Duration::from_millis(300));
+        let presented = |state: &Value| state["status"]["presented"].as_u64().unwrap_or(0);
+        let before = presented(&self.state());
+        self.wait_for(Duration::from_secs(30), "two presented frames", |state| presented(state) >= before + 2);
+        thread::sleep(Duration::from_millis(150));
+    }
+
+    /// Presses a key and waits until the screen shows the consequence.
+    #[track_caller]
+    pub fn press(&self, key: &str) {
+        self.display.key(key);
+        self.settle();
+    }
+
+    /// The screen after each of `keys`, all of them showing one and the same frame of the network.
+    #[track_caller]
+    pub fn screens<const N: usize>(&self, keys: [&str; N]) -> [RgbImage; N] {
+        for _ in 0..20 {
+            let before = self.evaluated();
+            let screens = keys.map(|key| {
+                self.press(key);
+                self.display.picture()
+            });
+            if self.evaluated() == before {
+                return screens;
+            }
+        }
+        panic!("a new frame came between every two screens: {:#}", self.state());
+    }
+
+    /// Asserts that the program ends by itself, exit code 0, without a word from the validation layers, a leak or a
+    /// panic.
+    ///
+    /// # Panics
+    /// When not.
+    #[track_caller]
+    pub fn ends_well(mut self) {
+        let code = wait(&mut self.child, Duration::from_secs(60));
+        let log = self.log();
+        assert_eq!(code, Some(Some(0)), "{log}");
+        for word in ["validation:", "leak", "panicked", "ERROR"] {
+            assert!(!log.contains(word), "{log}");
+        }
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        _ = self.child.kill();
+        _ = self.child.wait();
+    }
+}
