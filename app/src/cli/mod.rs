@@ -4,9 +4,11 @@
 //! `--json` the standard output stream holds exactly one JSON document.
 
 pub mod args;
+mod bench;
 mod bisect;
 mod capture;
 mod checks;
+mod compare;
 mod doctor;
 mod fixture;
 mod model;
@@ -17,6 +19,7 @@ mod process;
 pub mod progress;
 pub mod render;
 mod replay;
+mod report;
 pub mod text;
 mod verify;
 mod view;
@@ -86,6 +89,10 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Find the first operation at which two routes, or a route and a capture, differ.
     Bisect(bisect::BisectArgs),
+    /// PSNR, SSIM, FLIP and exact counts of two pictures, captures or folders.
+    Compare(compare::CompareArgs),
+    /// Measure how long frames take at some sizes, and their device memory.
+    Bench(bench::BenchArgs),
     /// List the Vulkan devices, what each can run, and why not.
     Doctor,
 }
@@ -146,6 +153,8 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Capture(args)) => capture::run(globals, &args),
         Some(Command::Replay(args)) => replay::run(globals, &args),
         Some(Command::Bisect(args)) => bisect::run(globals, &args),
+        Some(Command::Compare(args)) => compare::run(globals, &args),
+        Some(Command::Bench(args)) => bench::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),
     }
 }
