@@ -32,6 +32,16 @@ fn grain(screen: &RgbImage, area: Rect) -> f64 {
     difference(screen, &moved, area)
 }
 
+/// Types a size into the field of the panel, and Enter.
+fn type_size(viewer: &Viewer, size: &str) {
+    viewer.display.click(130, 107);
+    viewer.settle();
+    viewer.display.key("ctrl+a");
+    viewer.display.xdotool(&["type", "--delay", "60", size]);
+    viewer.settle();
+    viewer.display.key("Return");
+}
+
 #[test]
 fn a_person_drives_the_window() {
     let viewer = Viewer::start(&["--split=wipe", "--size=320x180", "--model=starter"]);
@@ -103,10 +113,7 @@ fn a_person_drives_the_window() {
     viewer.wait_for(SOON, "the history is forgotten", |s| s["status"]["history"] == 0);
 
     // Another resolution while it runs: typed, then Enter.
-    display.click(130, 107);
-    display.key("ctrl+a");
-    display.xdotool(&["type", "--delay", "60", "160x160"]);
-    display.key("Return");
+    type_size(&viewer, "160x160");
     viewer.wait_for(Duration::from_secs(30), "the size", |s| s["status"]["size"] == "160x160");
     viewer.wait_for_frames(1);
     viewer.press("3");
@@ -115,10 +122,7 @@ fn a_person_drives_the_window() {
     assert!(contrast(&square, Rect::new(LEFT + 110, 60, 780, 720)) > 10.0, "a square picture fills the height");
     assert!(contrast(&square, Rect::new(LEFT + 8, 60, 80, 700)) < 1.0, "and leaves bars beside it");
     // Nothing is rendered at a size that cannot be.
-    display.click(130, 107);
-    display.key("ctrl+a");
-    display.xdotool(&["type", "--delay", "60", "28x28"]);
-    display.key("Return");
+    type_size(&viewer, "28x28");
     viewer.settle();
     assert_eq!(viewer.state()["status"]["size"], "160x160");
 
