@@ -47,6 +47,14 @@ pub fn range(text: &str) -> Result<std::ops::Range<u32>, String> {
     if range.is_empty() { Err(format!("{text:?} holds no frame")) } else { Ok(range) }
 }
 
+/// Parses pixels per degree of visual angle, 1 to 400.
+pub fn pixels_per_degree(text: &str) -> Result<f32, String> {
+    match finite(text)? {
+        value if (1.0..=400.0).contains(&value) => Ok(value),
+        value => Err(format!("{value} pixels per degree are out of range; 1 to 400")),
+    }
+}
+
 /// Parses a count of at least one and at most 4096, the most samples a pixel can accumulate.
 pub fn samples(text: &str) -> Result<u32, String> {
     match count(text)? {

@@ -11,6 +11,7 @@ mod checks;
 mod compare;
 mod doctor;
 mod fixture;
+mod import;
 mod model;
 pub mod outcome;
 mod parity;
@@ -93,6 +94,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Measure how long frames take at some sizes, and their device memory.
     Bench(bench::BenchArgs),
+    /// Make a capture of another program's frames: color, motion and depth.
+    Import(import::ImportArgs),
     /// List the Vulkan devices, what each can run, and why not.
     Doctor,
 }
@@ -155,6 +158,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Bisect(args)) => bisect::run(globals, &args),
         Some(Command::Compare(args)) => compare::run(globals, &args),
         Some(Command::Bench(args)) => bench::run(globals, &args),
+        Some(Command::Import(args)) => import::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),
     }
 }

@@ -165,7 +165,7 @@ fn parse_fault(text: &str, player: &Player) -> Result<(u32, Fault)> {
     let Some(op) = player.plan().ops.iter().position(|op| op.label == label) else {
         bail!("there is no operation {label}");
     };
-    Ok((frame, Fault { op: network::plan::OpId(u32::try_from(op)?), output: 0, element, bit: 3 }))
+    Ok((frame, Fault { op: network::plan::OpId(u32::try_from(op)?), output: 0, element, bit: 14 }))
 }
 
 fn faults_of(faults: &[(u32, Fault)], frame: u32) -> Vec<Fault> {

@@ -161,6 +161,11 @@ impl RecordedFrame {
         &self.folder
     }
 
+    /// Names of the recorded tensors.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.document.tensors.iter().map(|entry| entry.name.as_str())
+    }
+
     /// Whether a tensor is recorded.
     pub fn has(&self, name: &str) -> bool {
         self.document.tensors.iter().any(|entry| entry.name == name)
