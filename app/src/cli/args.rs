@@ -55,6 +55,14 @@ pub fn pixels_per_degree(text: &str) -> Result<f32, String> {
     }
 }
 
+/// Parses frames a second, 0.01 to 1000.
+pub fn rate(text: &str) -> Result<f64, String> {
+    match f64::from_str(text) {
+        Ok(value) if (0.01..=1000.0).contains(&value) => Ok(value),
+        _ => Err(format!("{text:?} is no number of frames a second from 0.01 to 1000")),
+    }
+}
+
 /// Parses a count of at least one and at most 4096, the most samples a pixel can accumulate.
 pub fn samples(text: &str) -> Result<u32, String> {
     match count(text)? {

@@ -22,9 +22,6 @@ use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name,
 use crate::engine::studio::{Plain, Studio};
 use crate::engine::{Engines, fit, model};
 
-/// Frames a second of the scripted animation.
-const RATE: f64 = 30.0;
-
 /// Arguments of `nrview capture`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CaptureArgs {
@@ -49,6 +46,9 @@ pub struct CaptureArgs {
     /// Seed of the scene.
     #[arg(long)]
     seed: Option<u32>,
+    /// Frames a second of the animation: fewer make larger motion.
+    #[arg(long, value_name = "FPS", default_value = "30", value_parser = args::rate)]
+    rate: f64,
     /// Frames before which the history is reset.
     #[arg(long, value_name = "N,...", value_delimiter = ',')]
     reset_at: Vec<u32>,
@@ -123,7 +123,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         Some(file) => SourceIdentity::Image {
             file: file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         },
-        None => SourceIdentity::Scene { name: scene.name.to_owned(), seed: args.seed, rate: RATE },
+        None => SourceIdentity::Scene { name: scene.name.to_owned(), seed: args.seed, rate: args.rate },
     };
     // A scene needs a device on every route.
     let mut engines = Engines::new(globals, if image.is_some() { args.route } else { RouteArg::Exact })?;
@@ -148,9 +148,15 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
             Film::Scene(Box::new((studio, plain)))
         }
     };
-    let gpu = if args.route == RouteArg::Cpu { None } else { Some(engines.parts(&model)?) };
-    let gpu = gpu.as_ref().map(|(device, kernels, _)| (&**device, &**kernels));
-    let header = header(gpu, model_name(&source, &model), &geometry, identity, keep);
+    let kernels = if args.route == RouteArg::Cpu { None } else { Some(engines.parts(&model)?.1) };
+    let header = header(
+        engines.device().map(|device| &**device),
+        kernels.as_deref(),
+        model_name(&source, &model),
+        &geometry,
+        identity,
+        keep,
+    );
 
     let (writer, so_far) = if args.resume {
         let (writer, capture) = Writer::resume(&args.out, &geometry, header, args.pictures.into())?;
@@ -260,7 +266,7 @@ fn film_frame(
         Film::Scene(scene) => {
             let (studio, plain) = &**scene;
             let effects = Effects { jitter: !args.no_jitter, ..Effects::ALL };
-            let view = View::scripted(&studio.scene, number, RATE).with_effects(effects);
+            let view = View::scripted(&studio.scene, number, args.rate).with_effects(effects);
             plain.render(studio, &view, &parameters)?;
             describe(&mut info, &view);
             scene_picture(&plain.gbuffer().read()?)

@@ -47,10 +47,16 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
     let model = engines.model(&source)?;
     let keep = if args.boundaries { Keep::Boundaries } else { Keep::Nothing };
     let mut player = Player::new(&mut engines, args.route, &model, &geometry, true, keep)?;
-    let gpu = if args.route == RouteArg::Cpu { None } else { Some(engines.parts(&model)?) };
-    let gpu = gpu.as_ref().map(|(device, kernels, _)| (&**device, &**kernels));
+    let kernels = if args.route == RouteArg::Cpu { None } else { Some(engines.parts(&model)?.1) };
     let identity = SourceIdentity::Imported { description: import.description().to_owned() };
-    let header = header(gpu, model_name(&source, &model), &geometry, identity, keep);
+    let header = header(
+        engines.device().map(|device| &**device),
+        kernels.as_deref(),
+        model_name(&source, &model),
+        &geometry,
+        identity,
+        keep,
+    );
     let writer = Writer::create(&args.out, &geometry, header, Pictures::All)?;
     let mut recorder = Recorder::start(writer, 2)?;
     let bar = progress::bar(import.frames() as u64, "frames");

@@ -15,17 +15,19 @@ use network::plan::Plan;
 
 use super::Keep;
 
-/// The header of a capture that begins now. `gpu` is the device and kernels of the network, absent on the CPU.
+/// The header of a capture that begins now. `device` draws the scene or runs the network; `kernels` are absent where the
+/// CPU does the latter.
 pub fn header(
-    gpu: Option<(&Device, &Kernels)>,
+    device: Option<&Device>,
+    kernels: Option<&Kernels>,
     model: ModelName,
     geometry: &Geometry,
     source: SourceIdentity,
     keep: Keep,
 ) -> Header {
-    let form = gpu.map_or_else(
+    let form = kernels.map_or_else(
         || "reference".to_owned(),
-        |(_, kernels)| format!("{} {:?}", kernels.route().name(), kernels.tuning()).to_lowercase(),
+        |kernels| format!("{} {:?}", kernels.route().name(), kernels.tuning()).to_lowercase(),
     );
     let operations = Plan::new(geometry).ops.iter().map(|op| (op.label.clone(), form.clone())).collect();
     let mut checks = vec![Check::Features, Check::Head, Check::NextHistory, Check::Published, Check::Display];
@@ -35,9 +37,9 @@ pub fn header(
     Header {
         program: program(),
         created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
-        device: gpu.map(|(device, _)| device_identity(device)),
-        route: RouteIdentity { name: gpu.map_or("cpu", |(_, kernels)| kernels.route().name()).to_owned(), operations },
-        shaders: match gpu {
+        device: device.map(device_identity),
+        route: RouteIdentity { name: kernels.map_or("cpu", |kernels| kernels.route().name()).to_owned(), operations },
+        shaders: match device {
             Some(_) => shaders::all().map(|s| (s.name.to_owned(), s.info.spirv_sha256.to_owned())).collect(),
             None => BTreeMap::new(),
         },
