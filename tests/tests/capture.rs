@@ -91,6 +91,19 @@ fn a_seeded_fault_is_found_in_its_operation_and_frame() {
 }
 
 #[test]
+fn a_fault_of_the_recording_machine_is_told_from_one_of_this() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let (picture, bundle) = (picture(folder.path()), folder.path().join("capture"));
+    let arguments = ["capture", text(&bundle), "--image", text(&picture), "--route=cpu", "--model=lively:1"];
+    run(&[&arguments[..], &["--boundaries", "--fault=0:b12.qkv:300"]].concat()).expect_code(0);
+    let found = run(&["replay", text(&bundle), "--route=cpu"]).expect_code(1).json();
+    let found = &found["bisect"];
+    assert_eq!((&found["a"], &found["boundary"]), (&"the capture".into(), &"block-12".into()), "{found:#}");
+    let unseen = found["difference"]["unseen"].as_array().expect("operations");
+    assert!(unseen.contains(&"b12.qkv".into()) && unseen.len() < 12, "{unseen:?}");
+}
+
+#[test]
 fn damage_is_named_and_nothing_runs() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let bundle = copy(folder.path());

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::checks::Checked;
+use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
 use super::{Globals, progress, replay};
 use crate::engine::Engines;
@@ -34,6 +35,8 @@ pub struct BisectArgs {
     /// Only these frames, FIRST..END, END not included.
     #[arg(long, value_name = "FIRST..END", value_parser = args::range)]
     frames: Option<std::ops::Range<u32>>,
+    #[command(flatten)]
+    faults: FaultArgs,
 }
 
 /// What a route is compared with.
@@ -76,6 +79,7 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
         bail!("capture {} has none of the frames asked for", args.capture.display());
     }
     let plan = a.plan().clone();
+    let faults = args.faults.of(&plan)?;
     let mut text = String::new();
     let mut found = Value::Null;
     let mut holds = true;
@@ -87,8 +91,9 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
             Some(side) => side,
             None => &mut recorded,
         };
-        let names = (a.side().name(), other.name());
-        if let Some(difference) = compare(&plan, &features, &mut a.side(), other)? {
+        let mut side = Faulty { side: a.side(), faults: faults.of_frame(frame.info().number) };
+        let names = (side.name(), other.name());
+        if let Some(difference) = compare(&plan, &features, &mut side, other)? {
             let finding = describe(&plan, &model, frame.info().number, &names, &difference)?;
             text.push_str(&finding.text);
             found = finding.json;

@@ -16,6 +16,7 @@ use renderer::{Camera, Effects, Scene, View};
 use serde_json::json;
 
 use super::args::{self, RouteArg};
+use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
 use super::{Globals, fixture, picture, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};
@@ -76,6 +77,8 @@ pub struct CaptureArgs {
     /// Also write the first frame as a parity fixture, into a new or empty directory.
     #[arg(long, value_name = "DIR")]
     fixture: Option<PathBuf>,
+    #[command(flatten)]
+    faults: FaultArgs,
 }
 
 /// Which files for looking are written.
@@ -123,7 +126,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         Some(file) => SourceIdentity::Image {
             file: file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
         },
-        None => SourceIdentity::Scene { name: scene.name.to_owned(), seed: args.seed, rate: args.rate },
+        None => SourceIdentity::Scene { name: scene.name.to_string(), seed: args.seed, rate: args.rate },
     };
     // A scene needs a device on every route.
     let mut engines = Engines::new(globals, if image.is_some() { args.route } else { RouteArg::Exact })?;
@@ -135,6 +138,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         (false, false) => Keep::Nothing,
     };
     let mut player = Player::new(&mut engines, args.route, &model, &geometry, image.is_none(), keep)?;
+    let faults = args.faults.of(player.plan())?;
     let film = match image {
         Some(image) => {
             let image = Image::from_rgb8(image.extent, &image.rgb).context("the picture's size and bytes disagree")?;
@@ -177,7 +181,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         let (picture, info) = film_frame(&film, args, &model, number, reset, history.is_some())?;
         let inputs = Inputs { picture, history, parameters: Parameters::try_from(&info.parameters)? };
         let features = player.features(&inputs)?;
-        let run = player.network(&features, &[])?;
+        let run = player.network(&features, &faults.of_frame(number))?;
         let made = player.compose(&inputs, &run.head)?;
         history = Some(made.composed.history.clone());
         let frame = CapturedFrame { info, tensors: tensors(player.plan(), &inputs, features, run, &made) };

@@ -8,16 +8,17 @@ use gpu::Buffer;
 use network::frame::cpu::{CpuFrame, Head, preprocess::Source};
 use network::frame::{Parameters, Style};
 use network::geometry::{Extent, Geometry};
+use network::metrics::psnr;
 use network::model::Model;
 use network::plan::Plan;
 use network::reference::Reference;
-use renderer::{Effects, Scene, View};
+use renderer::{Effects, View};
 use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
+use super::scene::SceneArgs;
 use super::{Globals, progress, text, write};
-use crate::engine::metrics::psnr;
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
 use crate::engine::studio::{Plain, Studio};
@@ -31,6 +32,8 @@ const GAP: u32 = 4;
 /// Arguments of `nrview render`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RenderArgs {
+    #[command(flatten)]
+    pub scene: SceneArgs,
     /// Number of frames.
     #[arg(long, default_value = "8", value_parser = args::count)]
     pub frames: u32,
@@ -73,13 +76,16 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let geometry = Geometry::new(args.size)?;
     write::check_folder(&args.out)?;
     let source = model::source(globals)?;
+    let scene = args.scene.load_with_bar()?;
     // The scene needs a device on every route.
     let mut engines = Engines::new(globals, RouteArg::Exact)?;
     let device = engines.device().context("no device")?.clone();
     fit::check(&device, args.size, 0)?;
     let model = engines.model(&source)?;
-    let scene = Scene::builtin();
-    let scene = args.seed.map_or(scene.clone(), |seed| scene.with_seed(seed));
+    let scene = match args.seed {
+        Some(seed) => scene.with_seed(seed),
+        None => scene,
+    };
     let studio = Studio::new(&device, scene)?;
     let mut frames: Box<dyn Frames> = match args.route {
         RouteArg::Cpu => Box::new(OnCpu::new(&studio, &geometry, &model)?),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::checks::{Checked, compare_frame};
+use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
 use super::{Globals, bisect, fixture, parity, progress, write};
 use crate::engine::playback::{Inputs, Keep, Player, inputs_of, tensors};
@@ -40,9 +41,8 @@ pub struct ReplayArgs {
     /// Write a frame of the capture as a parity fixture into a new directory, and run nothing.
     #[arg(long, value_name = "DIR", requires = "capture")]
     export_fixture: Option<PathBuf>,
-    /// Seed a fault, to try the search: FRAME:OPERATION[:ELEMENT], such as 2:b5.qkv:100.
-    #[arg(long, value_name = "FRAME:OP[:ELEMENT]", hide = true)]
-    fault: Vec<String>,
+    #[command(flatten)]
+    faults: FaultArgs,
 }
 
 /// Replays a capture or runs fixtures.
@@ -76,7 +76,7 @@ pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
     };
     let scene = capture.header().source.is_scene();
     let mut player = Player::new(&mut engines, args.route, &model, capture.geometry(), scene, keep)?;
-    let faults = args.fault.iter().map(|text| parse_fault(text, &player)).collect::<Result<Vec<_>>>()?;
+    let faults = args.faults.of(player.plan())?;
 
     let bar = progress::bar(frames.len() as u64, "frames");
     let mut results = Vec::new();
@@ -86,7 +86,7 @@ pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
         if args.sequence && i > 0 && inputs.history.is_some() {
             inputs.history = history.take();
         }
-        let seeded = faults_of(&faults, frame.info().number);
+        let seeded = faults.of_frame(frame.info().number);
         let checks = play(&mut player, &inputs, frame, args.sequence, &seeded, &mut history)?;
         results.push((frame.info().number, checks));
         bar.inc(1);
@@ -100,7 +100,7 @@ pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
     if let (Some((number, checks)), false) = (first, args.no_bisect) {
         let frame = frames.iter().copied().find(|frame| frame.info().number == *number);
         if let Some(frame) = frame {
-            let seeded = faults_of(&faults, *number);
+            let seeded = faults.of_frame(*number);
             found = Some(bisect::search(&mut player, &model, &capture, frame, checks, &seeded)?);
         }
     }
@@ -154,22 +154,6 @@ fn export(capture: &Capture, frame: &RecordedFrame, target: &std::path::Path) ->
     let number = frame.info().number;
     let document = json!({ "fixture": target, "frame": number });
     Ok(Outcome::yes(document, format!("{}: frame {number} as a fixture", target.display())))
-}
-
-fn parse_fault(text: &str, player: &Player) -> Result<(u32, Fault)> {
-    let mut parts = text.split(':');
-    let (Some(Ok(frame)), Some(label)) = (parts.next().map(str::parse), parts.next()) else {
-        bail!("{text:?} is no fault; write FRAME:OPERATION[:ELEMENT]");
-    };
-    let element = parts.next().map_or(Ok(0), str::parse)?;
-    let Some(op) = player.plan().ops.iter().position(|op| op.label == label) else {
-        bail!("there is no operation {label}");
-    };
-    Ok((frame, Fault { op: network::plan::OpId(u32::try_from(op)?), output: 0, element, bit: 14 }))
-}
-
-fn faults_of(faults: &[(u32, Fault)], frame: u32) -> Vec<Fault> {
-    faults.iter().filter(|(number, _)| *number == frame).map(|(_, fault)| *fault).collect()
 }
 
 fn outcome(

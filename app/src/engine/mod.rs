@@ -3,7 +3,6 @@
 pub mod device;
 pub mod fit;
 pub mod gpu_route;
-pub mod metrics;
 pub mod model;
 pub mod neural;
 pub mod pace;

@@ -92,10 +92,14 @@ impl Operands {
 }
 
 impl std::fmt::Display for Operands {
-    /// One line a scalar and a group; of long chains the first and last groups.
+    /// One line a scalar and a group; the last of many scalars, the first and last groups of long chains.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         const SHOWN: usize = 8;
-        for scalar in &self.scalars {
+        let hidden = self.scalars.len().saturating_sub(4 * SHOWN);
+        if hidden > 0 {
+            writeln!(f, "... {hidden} scalars (all with --json) ...")?;
+        }
+        for scalar in &self.scalars[hidden..] {
             writeln!(f, "{} = {:#x} ({})", scalar.name, scalar.bits, scalar.value)?;
         }
         let line = |f: &mut std::fmt::Formatter<'_>, g: &Group| {

@@ -19,12 +19,13 @@ impl Side for Memo<'_> {
     }
 
     fn execute(&mut self, id: OpId, inputs: &[&TensorData]) -> Result<Vec<Option<TensorData>>, SideError> {
-        let mut known = self.known.borrow_mut();
-        if !known.contains_key(&id) {
-            let outputs = self.reference.execute_op(id, inputs)?;
-            known.insert(id, outputs.into_iter().map(|output| output.data).collect());
+        if let Some(known) = self.known.borrow().get(&id) {
+            return Ok(known.iter().cloned().map(Some).collect());
         }
-        Ok(known[&id].iter().cloned().map(Some).collect())
+        let outputs = self.reference.execute_op(id, inputs)?.into_iter().map(|output| output.data);
+        let outputs: Vec<TensorData> = outputs.collect();
+        self.known.borrow_mut().insert(id, outputs.clone());
+        Ok(outputs.into_iter().map(Some).collect())
     }
 }
 

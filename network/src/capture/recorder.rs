@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use super::error::CaptureError;
@@ -51,18 +51,6 @@ impl Recorder {
         match &self.queue {
             Some(queue) if queue.send(frame).is_ok() => Ok(()),
             _ => Err(self.failure()),
-        }
-    }
-
-    /// Hands a frame over unless the queue is full; gives it back then.
-    ///
-    /// # Errors
-    /// The thread has failed; the error is its own.
-    pub fn try_push(&mut self, frame: CapturedFrame) -> Result<Option<CapturedFrame>, CaptureError> {
-        match self.queue.as_ref().map(|queue| queue.try_send(frame)) {
-            Some(Ok(())) => Ok(None),
-            Some(Err(TrySendError::Full(frame))) => Ok(Some(frame)),
-            Some(Err(TrySendError::Disconnected(_))) | None => Err(self.failure()),
         }
     }
 

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::error::CaptureError;
 use super::frame::{CapturedFrame, FrameInfo};
-use super::layout::expected;
+use super::layout::{Expected, expected};
 use super::reader::Capture;
 use super::schema::{
     FORMAT, FRAME, FRAMES, FileEntry, FrameDocument, FrameEntry, Header, MANIFEST, Manifest, SCHEMA_VERSION,
@@ -179,31 +180,33 @@ impl Writer {
             let path = self.partial.join(file);
             fs::write(&path, bytes).map_err(write_error(&path))
         };
-        let mut tensors = Vec::new();
-        for want in expected(&self.header, &self.geometry, frame.info.parameters.history_valid) {
-            let Some(tensor) = frame.tensor(&want.name) else { continue };
+        // Hashing and compressing take longer than a fast disk: all cores take part.
+        let wanted = expected(&self.header, &self.geometry, frame.info.parameters.history_valid);
+        let tensor = |want: Expected| {
+            let Some(tensor) = frame.tensor(&want.name) else { return Ok(None) };
             let file = format!("{}.bin", tensor.name);
             put(&file, &tensor.bytes)?;
             let sha256 = hex(&Sha256::digest(&tensor.bytes));
-            tensors.push(TensorEntry { name: want.name, file, dtype: want.dtype, shape: want.shape, sha256 });
-        }
-        let mut pictures = Vec::new();
-        let mut picture = |file: &str, bytes: Vec<u8>| {
-            put(file, &bytes)?;
-            let sha256 = hex(&Sha256::digest(&bytes));
-            pictures.push(FileEntry { file: file.to_owned(), bytes: bytes.len() as u64, sha256 });
-            Ok::<(), CaptureError>(())
+            Ok(Some(TensorEntry { name: want.name, file, dtype: want.dtype, shape: want.shape, sha256 }))
         };
-        if self.pictures != Pictures::None {
-            for (file, name) in [("display.png", "display"), ("input.png", "display-input")] {
-                if let Some(tensor) = frame.tensor(name) {
-                    picture(file, picture::png(file, tensor)?)?;
-                }
-            }
-        }
-        if self.pictures == Pictures::All {
-            picture("frame.exr", picture::exr(frame)?)?;
-        }
+        let picture = |(file, name): (&str, &str)| {
+            let bytes = match frame.tensor(name) {
+                Some(tensor) => picture::png(file, tensor)?,
+                None => picture::exr(frame)?,
+            };
+            put(file, &bytes)?;
+            Ok(FileEntry { file: file.to_owned(), bytes: bytes.len() as u64, sha256: hex(&Sha256::digest(&bytes)) })
+        };
+        let looked_at: &[(&str, &str)] = match self.pictures {
+            Pictures::All => &[("display.png", "display"), ("input.png", "display-input"), ("frame.exr", "")],
+            Pictures::Png => &[("display.png", "display"), ("input.png", "display-input")],
+            Pictures::None => &[],
+        };
+        let (tensors, pictures) = rayon::join(
+            || wanted.into_par_iter().map(tensor).collect::<Result<Vec<_>, CaptureError>>(),
+            || looked_at.par_iter().copied().map(picture).collect::<Result<Vec<_>, CaptureError>>(),
+        );
+        let (tensors, pictures) = (tensors?.into_iter().flatten().collect(), pictures?);
         let document = FrameDocument {
             id: self.id.clone(),
             previous: self.entries.last().map_or_else(String::new, |entry| entry.sha256.clone()),
