@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::bail;
 use network::geometry::{Extent, Geometry};
 use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
 use super::render::{self, RenderArgs};
+use super::scene::SceneArgs;
 use super::{Globals, write};
 use crate::engine::{device, model};
 use crate::window::layout::CompareMode;
@@ -20,9 +21,8 @@ const FALLBACK_FRAMES: u32 = 8;
 /// Arguments of `nrview view`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ViewArgs {
-    /// The scene: `builtin`.
-    #[arg(long, value_name = "NAME", default_value = "builtin", value_parser = scene)]
-    scene: String,
+    #[command(flatten)]
+    scene: SceneArgs,
     /// Size of the rendered frame, whatever the size of the window [default: by the kind of device].
     #[arg(long, value_name = "WxH", value_parser = args::size)]
     size: Option<Extent>,
@@ -68,10 +68,6 @@ impl From<Split> for CompareMode {
     }
 }
 
-fn scene(name: &str) -> Result<String, String> {
-    if name == "builtin" { Ok(name.to_owned()) } else { Err(format!("unknown scene {name:?}; there is builtin")) }
-}
-
 /// Opens the window. Without a display it renders pictures instead, unless the window was asked for by name.
 pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
     if args.route == RouteArg::Cpu {
@@ -84,6 +80,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         write::check_file(path)?;
     }
     let options = Options {
+        scene: args.scene.load_with_bar()?,
         size: args.size,
         mode: args.split.into(),
         source: model::source(globals)?,
@@ -123,6 +120,7 @@ fn fallback(globals: &Globals, args: &ViewArgs, reason: &anyhow::Error) -> Comma
         None => Extent::new(1280, 720),
     };
     let render = RenderArgs {
+        scene: args.scene.clone(),
         frames: FALLBACK_FRAMES,
         size,
         out: PathBuf::from("out"),

@@ -24,9 +24,10 @@ impl Pace {
         Self { target, budget: FIRST_BUDGET }
     }
 
-    /// The wanted duration of a slice.
-    pub fn target(&self) -> Duration {
-        self.target
+    /// Wishes for slices of another duration.
+    pub fn set_target(&mut self, target: Duration) {
+        self.budget *= target.as_secs_f64() / self.target.as_secs_f64();
+        self.target = target;
     }
 
     /// Steps from `start` that fit in a slice: at least one, unless `start` is the end.

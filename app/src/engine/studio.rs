@@ -26,7 +26,12 @@ impl Studio {
     /// # Errors
     /// An error of the device.
     pub fn new(device: &Arc<Device>, scene: Scene) -> Result<Self> {
-        Ok(Self { device: Arc::clone(device), renderer: Renderer::new(device)?, passes: Passes::new(device)?, scene })
+        Ok(Self {
+            device: Arc::clone(device),
+            renderer: Renderer::for_scene(device, &scene)?,
+            passes: Passes::new(device)?,
+            scene,
+        })
     }
 }
 

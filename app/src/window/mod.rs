@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use network::geometry::Extent;
 use network::model::Source;
+use renderer::Scene;
 use winit::event_loop::EventLoop;
 
 use crate::cli::Globals;
@@ -23,6 +24,8 @@ use layout::CompareMode;
 /// How the window starts.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// What is drawn.
+    pub scene: Scene,
     /// Size of the rendered frame; by the kind of device without one.
     pub size: Option<Extent>,
     /// What is compared.

@@ -37,10 +37,14 @@ impl Pacing {
         self.wish = now.checked_add(delay);
     }
 
+    /// Whether a person did something a moment ago.
+    pub fn is_attentive(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.touched) < ATTENTION
+    }
+
     /// When the next frame is due. `calm`: nothing changes but the progress of a slow frame.
     pub fn due(&self, now: Instant, calm: bool) -> Instant {
-        let attentive = now.saturating_duration_since(self.touched) < ATTENTION;
-        let interval = if calm && !attentive { CALM } else { FASTEST };
+        let interval = if calm && !self.is_attentive(now) { CALM } else { FASTEST };
         let due = self.drawn + interval;
         match self.wish {
             Some(wish) => due.min(wish.max(self.drawn + FASTEST)),

@@ -20,6 +20,8 @@ use crate::engine::studio::{Plain, Studio};
 
 /// Wanted duration of a slice of the network.
 const SLICE: Duration = Duration::from_millis(25);
+/// The same while a person is at the controls.
+const SHORT_SLICE: Duration = Duration::from_millis(8);
 /// A frame that takes longer is computed while the live scene can be flown through.
 const SLOW: Duration = Duration::from_millis(700);
 /// How long the camera rests before a frame is begun from its new place, on a slow device.
@@ -40,6 +42,7 @@ pub struct Session {
     studio: Studio,
     pace: Pace,
     generation: u64,
+    version: u64,
     camera: Camera,
     /// Scene time in seconds.
     time: f64,
@@ -95,6 +98,7 @@ impl Session {
             studio,
             pace: Pace::new(SLICE),
             generation: 0,
+            version: 0,
             camera,
             time: 0.0,
             pending: 0.0,
@@ -181,6 +185,11 @@ impl Session {
         Ok(())
     }
 
+    /// A person is at the controls: slices give way to drawing.
+    pub fn attend(&mut self, attentive: bool) {
+        self.pace.set_target(if attentive { SHORT_SLICE } else { SLICE });
+    }
+
     /// Moves time and camera on.
     pub fn step(&mut self, settings: &mut Settings, flight: &FlyInput, seconds: f64) {
         if !settings.paused {
@@ -238,6 +247,7 @@ impl Session {
                 self.last = Some(*work.job.view());
                 self.pair = Some(*work.job.view());
                 self.numbers.evaluated += 1;
+                self.version += 1;
                 fresh = true;
             }
             let Stage::Done(times) = stage else { break };
@@ -325,12 +335,14 @@ impl Session {
                 neural: neural.display_neural(),
                 extent,
                 generation: 2 * self.generation + 1,
+                version: self.version,
             },
             _ => Shown {
                 input: self.plain.display(),
                 neural: self.plain.display(),
                 extent,
                 generation: 2 * self.generation,
+                version: self.version,
             },
         }
     }
@@ -361,6 +373,7 @@ impl Session {
             )
         };
         self.number = self.number.wrapping_add(1);
+        self.version += 1;
         if picture == Picture::Live {
             view.previous_camera = view.camera;
             view.previous_time = view.time;

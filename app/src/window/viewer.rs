@@ -7,7 +7,6 @@ use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
 use network::geometry::Extent;
-use renderer::Scene;
 use winit::raw_window_handle::HasDisplayHandle as _;
 use winit::window::{Fullscreen, Window};
 
@@ -62,7 +61,7 @@ impl Viewer {
         tracing::info!("device: {}", device.caps().name);
         let size = options.size.unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
-        let session = Session::new(&device, Scene::builtin(), size, options.source.clone())?;
+        let session = Session::new(&device, options.scene.clone(), size, options.source.clone())?;
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         let limit = device.caps().limits.max_image_dimension as usize;
@@ -108,6 +107,7 @@ impl Viewer {
     /// # Errors
     /// The device is lost.
     pub fn advance(&mut self) -> Result<bool> {
+        self.session.attend(self.pacing.is_attentive(Instant::now()) || self.held.flying());
         match self.session.advance(&mut self.settings) {
             Err(error) if error.downcast_ref::<Refused>().is_some() => {
                 self.say(format!("{error:#}"));
