@@ -1,6 +1,6 @@
-//! Renders one frame of the built-in scene to PNG files and prints what it costs.
+//! Renders one frame of the built-in scene, or of a glTF file, to PNG files and prints what it costs.
 //!
-//!     cargo run --release -p renderer --example picture -- OUT [FRAME] [WIDTH] [HEIGHT] [SAMPLES]
+//!     cargo run --release -p renderer --example picture -- OUT [FRAME] [WIDTH] [HEIGHT] [SAMPLES] [FILE] [CAMERA]
 //!
 //! Writes OUT/noisy.png (one sample), OUT/reference.png and OUT/motion.png.
 
@@ -28,15 +28,29 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut number =
         |default: u32| -> Result<u32, Box<dyn Error>> { Ok(arguments.next().map_or(Ok(default), |a| a.parse())?) };
     let (frame, width, height, samples) = (number(40)?, number(960)?, number(540)?, number(64)?);
+    let (file, camera) = (arguments.next(), arguments.next());
     std::fs::create_dir_all(&out)?;
 
     let instance = Instance::new(&InstanceDesc::default())?;
     let device = Device::open(&instance, &DeviceSelector::Auto)?;
     let start = Instant::now();
-    let renderer = Renderer::new(&device)?;
+    let mut scene = match file {
+        Some(file) => Scene::around(renderer::gltf::load(Path::new(&file), &|_| true)?),
+        None => Scene::builtin(),
+    };
+    println!(
+        "scene {} in {:.2?}; cameras: {:?}",
+        scene.name,
+        start.elapsed(),
+        scene.cameras.iter().map(|c| &c.0).collect::<Vec<_>>()
+    );
+    if let Some(camera) = camera {
+        scene = scene.seen_from(&camera).ok_or("no such camera")?;
+    }
+    let start = Instant::now();
+    let renderer = Renderer::for_scene(&device, &scene)?;
     println!("{}: pipelines in {:.2?}", device.caps().name, start.elapsed());
     let target = GBuffer::new(&device, width, height)?;
-    let scene = Scene::builtin();
     let view = View::scripted(&scene, frame, 30.0);
 
     let none = Effects::NONE;

@@ -36,6 +36,24 @@ pub enum Error {
         /// How many there may be.
         limit: usize,
     },
+    /// A renderer was prepared for another model than the scene's.
+    #[error("scene \"{scene}\" cannot be drawn by a renderer that was prepared for another model")]
+    OtherModel {
+        /// Name of the scene.
+        scene: String,
+    },
+    /// A model with more geometry than the device takes in one buffer.
+    #[error(
+        "model \"{model}\" takes {need} MiB of geometry, and this device takes at most {limit} MiB; simplify the model"
+    )]
+    ModelTooLarge {
+        /// Name of the model.
+        model: String,
+        /// MiB it takes.
+        need: u64,
+        /// MiB that fit.
+        limit: u64,
+    },
     /// Something in a scene refers to something that isn't there.
     #[error("scene \"{scene}\": {from} refers to {what} {index}, but there are only {count}")]
     Reference {

@@ -3,10 +3,11 @@
 use crate::error::{Error, Result};
 use crate::gpu_data::{TABLE_BYTES, TABLES};
 use crate::picture::Picture;
+use crate::resident::Resident;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, ComputePipeline, DescriptorArena, DescriptorSet};
 use gpu::{Device, MemoryKind};
 use half::f16;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bytes of each value in its buffer.
 const COLOR_BYTES: u64 = 8;
@@ -31,6 +32,8 @@ pub struct GBuffer {
 /// Descriptor sets, made when first needed, and what only many-sample frames need.
 struct Sets {
     arena: DescriptorArena,
+    /// The model that the sets were made for.
+    model: Option<u64>,
     single: Option<DescriptorSet>,
     accumulate: Option<(DescriptorSet, Buffer)>,
 }
@@ -60,7 +63,12 @@ impl GBuffer {
             motion: storage(device, "scene motion", pixels * WORD_BYTES)?,
             id: storage(device, "scene ids", pixels * WORD_BYTES)?,
             tables: storage(device, "scene tables", TABLE_BYTES)?,
-            sets: Mutex::new(Sets { arena: DescriptorArena::new(device, "scene", 2)?, single: None, accumulate: None }),
+            sets: Mutex::new(Sets {
+                arena: DescriptorArena::new(device, "scene", 2)?,
+                model: None,
+                single: None,
+                accumulate: None,
+            }),
             device: Arc::clone(device),
         })
     }
@@ -138,13 +146,13 @@ impl GBuffer {
         })
     }
 
-    /// The tables and the four outputs, in binding order.
-    fn binds(&self) -> [Bind<'_>; 9] {
+    /// The tables, the four outputs and the model.
+    fn binds<'a>(&'a self, model: Option<&'a Resident>) -> Vec<Bind<'a>> {
         let table = |i: u32| {
             let (start, end) = (TABLES[i as usize], TABLES[i as usize + 1]);
             Bind::range(i, &self.tables, start, end - start)
         };
-        [
+        let mut binds = vec![
             table(0),
             table(1),
             table(2),
@@ -154,31 +162,53 @@ impl GBuffer {
             Bind::buffer(6, &self.depth),
             Bind::buffer(7, &self.motion),
             Bind::buffer(8, &self.id),
-        ]
+        ];
+        binds.extend(model.into_iter().flat_map(Resident::binds));
+        binds
+    }
+
+    /// The sets, without those made for another model.
+    fn sets_for(&self, model: Option<&Resident>) -> MutexGuard<'_, Sets> {
+        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = model.map(Resident::id);
+        if sets.model != wanted {
+            (sets.model, sets.single, sets.accumulate) = (wanted, None, None);
+        }
+        sets
     }
 
     /// Calls `f` with the descriptor set of single-sample frames.
-    pub(crate) fn with_single(&self, pipeline: &ComputePipeline, f: impl FnOnce(&DescriptorSet)) -> Result<()> {
-        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn with_single(
+        &self,
+        pipeline: &ComputePipeline,
+        model: Option<&Resident>,
+        f: impl FnOnce(&DescriptorSet),
+    ) -> Result<()> {
+        let mut sets = self.sets_for(model);
         let Sets { arena, single, .. } = &mut *sets;
         let set = match single.take() {
             Some(set) => set,
-            None => arena.allocate(pipeline, &self.binds())?,
+            None => arena.allocate(pipeline, &self.binds(model))?,
         };
         f(single.insert(set));
         Ok(())
     }
 
     /// Calls `f` with the descriptor set of many-sample frames.
-    pub(crate) fn with_accumulate(&self, pipeline: &ComputePipeline, f: impl FnOnce(&DescriptorSet)) -> Result<()> {
-        let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn with_accumulate(
+        &self,
+        pipeline: &ComputePipeline,
+        model: Option<&Resident>,
+        f: impl FnOnce(&DescriptorSet),
+    ) -> Result<()> {
+        let mut sets = self.sets_for(model);
         let Sets { arena, accumulate, .. } = &mut *sets;
         let made = match accumulate.take() {
             Some(made) => made,
             None => {
                 let pixels = u64::from(self.width) * u64::from(self.height);
                 let sum = storage(&self.device, "scene sample sum", pixels * SUM_BYTES)?;
-                let mut binds = self.binds().to_vec();
+                let mut binds = self.binds(model);
                 binds.push(Bind::buffer(9, &sum));
                 (arena.allocate(pipeline, &binds)?, sum)
             }

@@ -18,8 +18,6 @@ pub const MAX_MATERIALS: usize = 64;
 /// Most lamps of a scene besides the sun.
 pub const MAX_LAMPS: usize = 4;
 
-/// Farthest hit, metres.
-const FARTHEST: f32 = 400.0;
 /// Radius of the bound of an endless object: always met.
 const ENDLESS: f32 = 1e6;
 
@@ -137,7 +135,7 @@ fn primitive(shape: &Shape, material: usize) -> GpuPrimitive {
 }
 
 fn too_many(scene: &Scene, what: &'static str, count: usize, limit: usize) -> Error {
-    Error::TooMany { scene: scene.name.to_owned(), what, count, limit }
+    Error::TooMany { scene: scene.name.to_string(), what, count, limit }
 }
 
 fn check(scene: &Scene) -> Result<()> {
@@ -154,7 +152,7 @@ fn check(scene: &Scene) -> Result<()> {
     }) {
         if material >= scene.materials.len() {
             return Err(Error::Reference {
-                scene: scene.name.to_owned(),
+                scene: scene.name.to_string(),
                 from: name.to_owned(),
                 what: "material",
                 index: material,
@@ -165,7 +163,7 @@ fn check(scene: &Scene) -> Result<()> {
     for lamp in &scene.lamps {
         if lamp.instance >= scene.instances.len() {
             return Err(Error::Reference {
-                scene: scene.name.to_owned(),
+                scene: scene.name.to_string(),
                 from: "a lamp".to_owned(),
                 what: "object",
                 index: lamp.instance,
@@ -239,7 +237,7 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
         sky_zenith: scene.sky.zenith.extend(0.0).to_array(),
         sky_horizon: scene.sky.horizon.extend(0.0).to_array(),
         ground_bounce: scene.sky.bounce.extend(0.0).to_array(),
-        ranges: [scene.sky.occlusion_distance, scene.sky.haze, FARTHEST, 0.0],
+        ranges: [scene.sky.occlusion_distance, scene.sky.haze, scene.range[1], scene.range[0]],
         lamps,
         batch_ends,
         counts: [scene.instances.len() as u32, scene.lamps.len() as u32, effects, view.frame],

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::gbuffer::GBuffer;
 use crate::gpu_data;
+use crate::resident::Resident;
 use crate::scene::Scene;
 use crate::view::View;
 use gpu::{CommandBuffer, ComputePipeline, Device};
@@ -17,28 +18,54 @@ const DISPATCH_SAMPLES_CPU: u64 = 1 << 18;
 pub struct Renderer {
     single: ComputePipeline,
     accumulate: ComputePipeline,
+    model: Option<Resident>,
     dispatch_samples: u64,
 }
 
 /// Constant of the shaders: whether to search ahead for the next batch instead of branching.
 const SEARCH_AHEAD: u32 = 0;
 
-fn pipeline(device: &Arc<Device>, name: &'static str) -> Result<ComputePipeline> {
+/// Constants of the shaders for models: whether anything has alpha, and a picture.
+const HAS_ALPHA: u32 = 1;
+const HAS_TEXTURES: u32 = 2;
+
+fn pipeline(device: &Arc<Device>, name: &'static str, model: Option<&Resident>) -> Result<ComputePipeline> {
     let shader = shaders::shader(name).ok_or(Error::Shader { name })?;
-    let constants = [(SEARCH_AHEAD, u32::from(device.caps().is_cpu))];
+    let mut constants = vec![(SEARCH_AHEAD, u32::from(device.caps().is_cpu))];
+    if let Some(model) = model {
+        constants.extend([(HAS_ALPHA, u32::from(model.has_alpha())), (HAS_TEXTURES, u32::from(model.has_textures()))]);
+    }
     Ok(ComputePipeline::new(device, shader, &constants, name)?)
 }
 
 impl Renderer {
-    /// Prepares the pipelines.
+    /// Prepares the pipelines, for scenes without a triangle model.
     ///
     /// # Errors
     /// A device error.
     pub fn new(device: &Arc<Device>) -> Result<Self> {
+        Self::with_model(device, None)
+    }
+
+    /// Prepares the pipelines and puts the scene's model, if it has one, on the device. Other
+    /// scenes with the same model can be rendered too.
+    ///
+    /// # Errors
+    /// A device error, or a model that is too large for the device.
+    pub fn for_scene(device: &Arc<Device>, scene: &Scene) -> Result<Self> {
+        Self::with_model(device, scene.model.as_ref().map(|model| Resident::new(device, model)).transpose()?)
+    }
+
+    fn with_model(device: &Arc<Device>, model: Option<Resident>) -> Result<Self> {
         let is_cpu = device.caps().is_cpu;
+        let [single, accumulate] = match model {
+            Some(_) => ["scene/trace.model_single", "scene/trace.model_accumulate"],
+            None => ["scene/trace.single", "scene/trace.accumulate"],
+        };
         Ok(Self {
-            single: pipeline(device, "scene/trace.single")?,
-            accumulate: pipeline(device, "scene/trace.accumulate")?,
+            single: pipeline(device, single, model.as_ref())?,
+            accumulate: pipeline(device, accumulate, model.as_ref())?,
+            model,
             dispatch_samples: if is_cpu { DISPATCH_SAMPLES_CPU } else { DISPATCH_SAMPLES },
         })
     }
@@ -83,23 +110,30 @@ impl Renderer {
         if first >= samples {
             return Ok(());
         }
+        let model = self.model.as_ref();
+        if !Resident::is_of(model, scene) {
+            return Err(Error::OtherModel { scene: scene.name.to_string() });
+        }
         let tables = gpu_data::pack(scene, view, target.width(), target.height())?;
         commands.label_begin("scene");
         // The tables travel in the command stream, so frames in flight each have their own.
         commands.compute_to_transfer_barrier();
         commands.update_buffer(target.tables(), 0, &tables);
+        if let Some(model) = model {
+            model.record_frame(commands, view, scene.instances.len() as u32 + 1);
+        }
         commands.transfer_to_compute_barrier();
         let groups = |pipeline: &ComputePipeline| {
             let [x, y, _] = pipeline.workgroup_size();
             [target.width().div_ceil(x), target.height().div_ceil(y), 1]
         };
         let recorded = if samples == 1 {
-            target.with_single(&self.single, |set| {
+            target.with_single(&self.single, model, |set| {
                 commands.dispatch(&self.single, set, &[], groups(&self.single));
             })
         } else {
             let push = [first, per_part.min(samples - first), samples];
-            target.with_accumulate(&self.accumulate, |set| {
+            target.with_accumulate(&self.accumulate, model, |set| {
                 let push = bytemuck::cast_slice(&push);
                 commands.dispatch(&self.accumulate, set, push, groups(&self.accumulate));
             })

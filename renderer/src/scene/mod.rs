@@ -1,6 +1,7 @@
 //! Scenes as data: rigid objects of analytic shapes, their animation, materials and lights.
 
 mod animation;
+mod asset;
 mod builtin;
 mod material;
 mod shape;
@@ -9,9 +10,12 @@ pub use animation::{Animation, Joint};
 pub use material::{Material, Pattern};
 pub use shape::{Primitive, Shape, Sphere};
 
+use crate::mesh::Model;
 use crate::path::CameraPath;
 use crate::transform::Rigid;
 use glam::Vec3;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// A rigid object: shapes that move together.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +83,7 @@ pub struct Sky {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scene {
     /// Name, for people and for `--scene`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// The objects. Object ids in the frame are indices into this plus 1.
     pub instances: Vec<Instance>,
     /// Materials the primitives refer to.
@@ -90,8 +94,14 @@ pub struct Scene {
     pub sun: Sun,
     /// Sky and haze.
     pub sky: Sky,
+    /// A triangle model among the objects.
+    pub model: Option<Arc<Model>>,
     /// The scripted camera.
     pub path: CameraPath,
+    /// Cameras that the model brings, by name.
+    pub cameras: Vec<(String, CameraPath)>,
+    /// Nearest and farthest hit, metres.
+    pub range: [f32; 2],
     /// Seed of all noise in the picture.
     pub seed: u32,
 }

@@ -30,7 +30,7 @@ struct FrameData {
     vec4 sky_zenith;
     vec4 sky_horizon;
     vec4 ground_bounce;    // light that comes from below
-    vec4 ranges;           // ao radius (m), haze density (1/m), farthest hit (m), 0
+    vec4 ranges;           // ao radius (m), haze density (1/m), farthest and nearest hit (m)
     Lamp lamps[MAX_LAMPS];
     uint batch_ends[8];    // batches are sorted by shape; [kind - 1] to [kind] are a kind's
     uvec4 counts;          // instances, lamps, effects, noise seed of the frame

@@ -53,7 +53,20 @@ vec3 response(Surface s, vec3 v, vec3 l) {
     return (s.albedo * (1.0 - s.metallic) + fresnel * lobe) * nl;
 }
 
-// Light l (0: the sun, then the lamps): direction, distance, and what reaches a facing surface.
+#ifdef MODEL
+vec3 model_light_at(uint l, vec3 p, out vec3 direction, out float distance);
+#endif
+
+// Number of the last light.
+uint last_light() {
+#ifdef MODEL
+    return frame.counts.y + model_light_count();
+#else
+    return frame.counts.y;
+#endif
+}
+
+// Light l (0: the sun, then the lamps, then those of the model): direction, distance, and what reaches a facing surface.
 vec3 light(uint l, vec3 p, out vec3 direction, out float distance, out float radius) {
     if (l == 0u) {
         direction = frame.sun_direction.xyz;
@@ -61,6 +74,12 @@ vec3 light(uint l, vec3 p, out vec3 direction, out float distance, out float rad
         radius = frame.sun_direction.w * distance;
         return frame.sun_radiance.rgb;
     }
+#ifdef MODEL
+    if (l > frame.counts.y) {
+        radius = 0.0;
+        return model_light_at(l - 1u - frame.counts.y, p, direction, distance);
+    }
+#endif
     vec4 lamp = frame.lamps[l - 1u].position_radius;
     vec3 to = lamp.xyz - p;
     distance = max(length(to), lamp.w * 1.02);
@@ -84,7 +103,7 @@ Lighting lighting(Surface s, vec3 v, bool shadows, Sampler random) {
     float choice = random1(random, DIM_LIGHT_CHOICE);
     float total = 0.0, weight = 0.0, distance = 1.0, radius = 0.0;
     vec3 all = vec3(0.0), chosen = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
-    for (uint l = 0u; l <= frame.counts.y; l++) {
+    for (uint l = 0u; l <= last_light(); l++) {
         vec3 light_direction;
         float light_distance, light_radius;
         vec3 arriving = light(l, s.position, light_direction, light_distance, light_radius);
@@ -112,6 +131,9 @@ Lighting lighting(Surface s, vec3 v, bool shadows, Sampler random) {
     // A lamp doesn't stand in its own light.
     result.reach = distance < frame.ranges.z ? distance - radius * 1.05 : distance;
     result.around = s.albedo * (1.0 - s.metallic) * ambient(s.normal);
+#ifdef MODEL
+    result.around *= s.occlusion;
+#endif
     return result;
 }
 

@@ -160,9 +160,18 @@ uint next_batch(uint b, uint end, vec3 o, vec3 d, float t) {
     EACH(SHAPE_BAND, stop, hit_band(from, ld, s.b.xyz, s.a.w, s.b.w, tmin)) \
     EACH(SHAPE_LATTICE, stop, hit_lattice(from, ld, s.b.xy, s.b.w, uintBitsToFloat(s.meta.z), tmin))
 
+#ifdef MODEL
+// Set in the instance of a hit on a triangle model (scene_mesh.glsl).
+const uint MODEL_HIT = 0x80000000u;
+void model_search(vec3 o, vec3 d, float tmin, bool any_hit, inout Hit hit);
+#endif
+
 Hit nearest_hit(vec3 o, vec3 d, float tmin, float tmax) {
     Hit hit = Hit(tmax, 0u, 0u);
     EACH_SHAPE(false)
+#ifdef MODEL
+    model_search(o, d, tmin, false, hit);
+#endif
     if (hit.t >= tmax) hit.t = MISS;
     return hit;
 }
@@ -170,6 +179,9 @@ Hit nearest_hit(vec3 o, vec3 d, float tmin, float tmax) {
 bool is_blocked(vec3 o, vec3 d, float tmin, float tmax) {
     Hit hit = Hit(tmax, 0u, 0u);
     EACH_SHAPE(hit.t < tmax)
+#ifdef MODEL
+    for (bool once = hit.t >= tmax; once; once = false) model_search(o, d, tmin, true, hit);
+#endif
     return hit.t < tmax;
 }
 

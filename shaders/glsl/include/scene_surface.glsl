@@ -24,6 +24,14 @@ struct Surface {
     float roughness;
     float reflectance;
     float metallic;
+#ifdef MODEL
+    vec3 face;         // world, normal of the triangle, towards the viewer
+    vec3 now;          // world, from the local position
+    vec3 before;       // the same one frame ago
+    float occlusion;   // part of the surroundings' light that arrives
+    bool unlit;
+    uint id;
+#endif
 };
 
 // Local normal, pointing outwards (bands and meshes: either side), and texture coordinates in metres.

@@ -1,14 +1,20 @@
 // Ray-casts the procedural scene: HDR colour, depth, motion and object id of each pixel.
 // single: one sample at the frame's jitter. accumulate: part of many jittered samples, summed
-// in f32; the part that holds the last sample writes the mean.
+// in f32; the part that holds the last sample writes the mean. model_*: with a triangle model too.
 #version 460
 #pragma variant single
 #pragma variant accumulate ACCUMULATE
+#pragma variant model_single MODEL
+#pragma variant model_accumulate MODEL ACCUMULATE
 
 #include "scene_data.glsl"
 #include "scene_noise.glsl"
 #include "scene_shapes.glsl"
 #include "scene_surface.glsl"
+#ifdef MODEL
+#include "scene_mesh.glsl"
+#include "scene_model.glsl"
+#endif
 #include "scene_light.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -44,15 +50,34 @@ vec3 project(Camera camera, vec3 world) {
 
 // Motion from this frame to the previous one in uv units, y down, without jitter; zero where
 // the frame contract calls it invalid: no surface, or outside the previous image.
-vec2 motion_of(Surface s, uint instance, vec2 pixel_centre_uv) {
-    vec3 now = project(frame.camera, to_world_point(instances[instance].now, s.local));
-    vec3 before = project(frame.previous, to_world_point(instances[instance].before, s.local));
+vec2 motion_of(vec3 world, vec3 world_before, vec2 pixel_centre_uv) {
+    vec3 now = project(frame.camera, world);
+    vec3 before = project(frame.previous, world_before);
     vec2 moved = before.xy - now.xy;
     vec2 ndc = vec2(2.0 * pixel_centre_uv.x - 1.0, 1.0 - 2.0 * pixel_centre_uv.y);
     vec2 previous = abs(ndc + moved);
     bool usable = before.z > 0.0 && previous.x < 1.0 && previous.y < 1.0;
     return usable ? vec2(0.5, -0.5) * moved : vec2(0.0);
 }
+
+#ifdef MODEL
+// The surface of whatever was hit. Loops that run once: see scene_mesh.glsl.
+Surface surface_of(Hit hit, vec3 o, vec3 d) {
+    Surface s;
+    bool on_model = (hit.instance & MODEL_HIT) != 0u;
+    for (bool once = !on_model; once; once = false) {
+        s = surface_at(hit, o, d);
+        s.face = s.normal;
+        s.now = to_world_point(instances[hit.instance].now, s.local);
+        s.before = to_world_point(instances[hit.instance].before, s.local);
+        s.occlusion = 1.0;
+        s.unlit = false;
+        s.id = hit.instance + 1u;
+    }
+    for (bool once = on_model; once; once = false) s = model_surface(hit, o, d);
+    return s;
+}
+#endif
 
 // Colour of one sample; the geometry at it is stored when wanted.
 vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
@@ -62,6 +87,9 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
     vec3 d = ray / scale;
     vec3 o = frame.camera.position.xyz;
     Sampler random = make_sampler(pixel, frame.image.z, index);
+#ifdef MODEL
+    model_seed = hash2(random.pixel, index);
+#endif
     vec3 colour = vec3(0.0), through = vec3(1.0);
     float depth = 0.0;
     vec2 motion = vec2(0.0);
@@ -69,18 +97,40 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
     // Turn 0 is the camera's ray, turn 1 the mirrored one.
     for (uint turn = 0u; turn < 2u; turn++) {
         bool first = turn == 0u;
-        Hit hit = nearest_hit(o, d, first ? 1e-3 : 0.0, frame.ranges.z);
+#ifdef MODEL
+        float start = frame.ranges.w;
+#else
+        float start = 1e-3;
+#endif
+        Hit hit = nearest_hit(o, d, first ? start : 0.0, frame.ranges.z);
         if (hit.t >= MISS) {
             colour += through * (first ? sky_with_sun(d) : sky(d));
             break;
         }
+#ifdef MODEL
+        Surface s = surface_of(hit, o, d);
+        vec3 now = s.now, before = s.before;
+        uint hit_id = s.id;
+        vec3 origin = s.position + s.face * (frame.ranges.w + 2e-4 * hit.t);
+#else
         Surface s = surface_at(hit, o, d);
+        vec3 now = to_world_point(instances[hit.instance].now, s.local);
+        vec3 before = to_world_point(instances[hit.instance].before, s.local);
+        uint hit_id = hit.instance + 1u;
+        vec3 origin = s.position + s.normal * (1e-3 + 2e-4 * hit.t);
+#endif
         if (first) {
             depth = hit.t / scale;
-            motion = motion_of(s, hit.instance, to_uv(centre));
-            id = hit.instance + 1u;
+            motion = motion_of(now, before, to_uv(centre));
+            id = hit_id;
         }
-        vec3 origin = s.position + s.normal * (1e-3 + 2e-4 * hit.t);
+#ifdef MODEL
+        model_seed += 1u;
+        if (s.unlit) {
+            colour += through * in_haze(s.emission, d, hit.t);
+            break;
+        }
+#endif
         colour += through * light_of(s, d, hit.t, origin, first, random);
         through = mirror_weight(s, -d) * haze_clearness(hit.t);
         if (max(through.r, max(through.g, through.b)) < 0.01) break;

@@ -19,7 +19,7 @@ pub(super) fn scene() -> Scene {
     still::add(&mut build);
     moving::add(&mut build);
     Scene {
-        name: "square",
+        name: "square".into(),
         instances: build.instances,
         materials: Paint::ALL.iter().map(|p| p.material()).collect(),
         lamps: build.lamps,
@@ -35,7 +35,10 @@ pub(super) fn scene() -> Scene {
             haze: 0.010,
             occlusion_distance: 2.2,
         },
+        model: None,
         path: camera_path(),
+        cameras: Vec::new(),
+        range: [1e-3, 400.0],
         seed: 0,
     }
 }

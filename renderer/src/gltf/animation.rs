@@ -1,0 +1,78 @@
+//! Animations.
+
+use super::accessor::numbers;
+use super::error::{Error, Result};
+use crate::mesh::{Interpolation, Model, Property, Track};
+use gltf::Document;
+use gltf::animation as source;
+use std::collections::BTreeSet;
+
+/// Adds tracks: the first animation, and of further ones what no earlier one moves. Files with
+/// one animation for each object play as a whole that way, files with several for one object
+/// play the first.
+pub(super) fn add(document: &Document, buffers: &[Vec<u8>], places: &[Option<usize>], model: &mut Model) -> Result<()> {
+    let mut taken: BTreeSet<(usize, u8)> = BTreeSet::new();
+    for animation in document.animations() {
+        let mut tracks = Vec::new();
+        for channel in animation.channels() {
+            // A channel without a node is for extensions.
+            let has_node = document.as_json().animations[animation.index()]
+                .channels
+                .get(channel.index())
+                .is_some_and(|c| document.as_json().nodes.len() > c.target.node.value());
+            if !has_node {
+                continue;
+            }
+            let target = channel.target();
+            let Some(node) = places[target.node().index()] else { continue };
+            let property = match target.property() {
+                source::Property::Translation => Property::Translation,
+                source::Property::Rotation => Property::Rotation,
+                source::Property::Scale => Property::Scale,
+                source::Property::MorphTargetWeights => Property::Weights,
+            };
+            if !taken.contains(&(node, property as u8)) {
+                tracks.push(track(buffers, &animation, &channel, node, property, model)?);
+            }
+        }
+        let end = tracks.iter().filter_map(|t| t.times.last()).fold(0.0, |a: f64, &b| a.max(f64::from(b)));
+        for mut track in tracks {
+            track.duration = end;
+            taken.insert((track.node, track.property as u8));
+            model.tracks.push(track);
+        }
+    }
+    Ok(())
+}
+
+fn track(
+    buffers: &[Vec<u8>],
+    animation: &gltf::Animation<'_>,
+    channel: &source::Channel<'_>,
+    node: usize,
+    property: Property,
+    model: &Model,
+) -> Result<Track> {
+    let broken = |reason: String| Error::broken("animation", animation.index(), reason);
+    let sampler = channel.sampler();
+    let interpolation = match sampler.interpolation() {
+        source::Interpolation::Step => Interpolation::Step,
+        source::Interpolation::Linear => Interpolation::Linear,
+        source::Interpolation::CubicSpline => Interpolation::Cubic,
+    };
+    let times = numbers(buffers, &sampler.input())?;
+    if times.width != 1 || !times.values.is_sorted() {
+        return Err(broken("its times do not ascend".to_owned()));
+    }
+    let width = match property {
+        Property::Translation | Property::Scale => 3,
+        Property::Rotation => 4,
+        Property::Weights => model.nodes[node].weights.len(),
+    };
+    let values = numbers(buffers, &sampler.output())?.values;
+    let keys = times.values.len() * if interpolation == Interpolation::Cubic { 3 } else { 1 };
+    if values.len() != keys * width || width == 0 {
+        return Err(broken(format!("it has {} numbers for {keys} values of {width}", values.len())));
+    }
+    Ok(Track { node, property, interpolation, duration: 0.0, times: times.values, values })
+}

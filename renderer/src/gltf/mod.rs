@@ -1,0 +1,149 @@
+//! glTF 2.0 files, text and binary, as models.
+//!
+//! Files are not trusted: sizes and counts have limits, every index and range is checked, and
+//! references lead to no file outside the asset's folder.
+
+mod accessor;
+mod animation;
+mod error;
+mod geometry;
+mod graph;
+mod material;
+mod source;
+
+pub use error::{Error, Result};
+
+use crate::mesh::{Material, Model};
+use gltf::Document;
+use gltf::json::Root;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Extensions that an asset may need.
+pub const EXTENSIONS: [&str; 5] = [
+    graph::INSTANCING,
+    "KHR_lights_punctual",
+    "KHR_materials_emissive_strength",
+    "KHR_materials_unlit",
+    "KHR_texture_transform",
+];
+
+const IMAGE_LIMIT: u64 = 4096;
+const TEXEL_LIMIT: u64 = 1 << 30;
+const MATERIAL_LIMIT: u64 = 65536;
+const MESH_LIMIT: u64 = 65536;
+
+/// How far loading has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Steps done: the file, each buffer, picture and mesh, and the nodes.
+    pub done: u32,
+    /// All steps.
+    pub total: u32,
+}
+
+/// Counts steps and asks whether to go on.
+struct Watch<'a> {
+    done: AtomicU32,
+    total: u32,
+    report: &'a (dyn Fn(Progress) -> bool + Sync),
+}
+
+impl Watch<'_> {
+    fn step(&self) -> Result<()> {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if (self.report)(Progress { done, total: self.total }) { Ok(()) } else { Err(Error::Cancelled) }
+    }
+}
+
+/// Loads the default scene of a `.gltf` or `.glb` file.
+///
+/// `report` is called after each step, from several threads; when it returns false, loading ends
+/// with [`Error::Cancelled`].
+///
+/// # Errors
+/// One sentence about the first thing that is wrong with the file.
+pub fn load(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
+    let parts = source::split(path, source::read_file(path)?)?;
+    let document = parse(path, &parts.json)?;
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let counts = [document.buffers().count(), document.images().count(), document.meshes().count()];
+    check_counts(&document)?;
+    let total = 2 + counts.iter().sum::<usize>() as u32;
+    let watch = Watch { done: AtomicU32::new(0), total, report };
+    watch.step()?;
+
+    let buffers = buffers(&document, folder, parts.binary, &watch)?;
+    let mut materials = document.materials().map(|m| material::material(&m)).collect::<Result<Vec<_>>>()?;
+    materials.push(Material::default());
+    let images = (0..counts[1]).into_par_iter().map(|i| {
+        let image = material::image(&document, folder, &buffers, i)?;
+        watch.step()?;
+        Ok(image)
+    });
+    let images = images.collect::<Result<Vec<_>>>()?;
+    let texels = images.iter().map(crate::mesh::Image::texels).sum();
+    if texels > TEXEL_LIMIT {
+        return Err(Error::TooMany { what: "texels in all pictures", count: texels, limit: TEXEL_LIMIT });
+    }
+    let sources: Vec<_> = document.meshes().collect();
+    let meshes = sources.par_iter().map(|mesh| {
+        let mesh = geometry::mesh(&buffers, &materials, mesh)?;
+        watch.step()?;
+        Ok(mesh)
+    });
+    let meshes = meshes.collect::<Result<Vec<_>>>()?;
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let mut model = Model { name, meshes, materials, images, ..Model::default() };
+    let scene = document.default_scene().or_else(|| document.scenes().next()).ok_or(Error::NoScene)?;
+    let places = graph::add(&document, &buffers, &scene, &mut model)?;
+    animation::add(&document, &buffers, &places, &mut model)?;
+    watch.step()?;
+    Ok(model)
+}
+
+/// The JSON as a checked document.
+fn parse(path: &Path, json: &[u8]) -> Result<Document> {
+    let format = |reason: String| Error::Format { path: path.to_owned(), reason };
+    let mut root: Root = serde_json::from_slice(json).map_err(|e| format(e.to_string()))?;
+    if !root.asset.version.starts_with("2.") {
+        return Err(format(format!("it has version {:?}", root.asset.version)));
+    }
+    if let Some(name) = root.extensions_required.iter().find(|name| !EXTENSIONS.contains(&name.as_str())) {
+        return Err(Error::Extension { name: name.clone() });
+    }
+    // The crate does not know all that are supported here.
+    root.extensions_required.clear();
+    Document::from_json(root).map_err(|e| format(e.to_string()))
+}
+
+fn check_counts(document: &Document) -> Result<()> {
+    let check = |what: &'static str, count: usize, limit: u64| {
+        let count = count as u64;
+        if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
+    };
+    check("pictures", document.images().count(), IMAGE_LIMIT)?;
+    check("materials", document.materials().count(), MATERIAL_LIMIT)?;
+    check("meshes", document.meshes().count(), MESH_LIMIT)
+}
+
+/// All buffers; each has at least the bytes that it claims.
+fn buffers(document: &Document, folder: &Path, binary: Option<Vec<u8>>, watch: &Watch<'_>) -> Result<Vec<Vec<u8>>> {
+    let mut binary = binary;
+    let mut buffers = Vec::new();
+    for (index, buffer) in document.as_json().buffers.iter().enumerate() {
+        let bytes = match &buffer.uri {
+            Some(uri) => source::resolve(folder, uri)?,
+            None => binary.take().ok_or_else(|| Error::broken("buffer", index, "it has no data"))?,
+        };
+        let claimed = buffer.byte_length.0;
+        if (bytes.len() as u64) < claimed {
+            let reason = format!("it claims {claimed} bytes and has {}", bytes.len());
+            return Err(Error::broken("buffer", index, reason));
+        }
+        buffers.push(bytes);
+        watch.step()?;
+    }
+    Ok(buffers)
+}

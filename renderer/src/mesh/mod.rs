@@ -1,0 +1,86 @@
+//! Triangle models: meshes, materials, textures, nodes and what moves them.
+//!
+//! A model is data alone; [`crate::gltf`] makes one from a file. Its pose at an instant is a pure
+//! function of time.
+
+mod bounds;
+mod bvh;
+mod image;
+mod material;
+mod node;
+mod pack;
+mod pose;
+mod surface;
+mod tangent;
+mod track;
+
+pub use bounds::Bounds;
+pub use bvh::{Bvh, Node as BvhNode};
+pub use image::Image;
+pub use material::{Alpha, Material, TextureUse, Wrap};
+pub use node::{Light, LightKind, Local, ModelCamera, Node, Placement, Skin};
+pub use pose::Pose;
+pub use surface::{Binding, Mesh, Target, Triangle, Vertex};
+pub use tangent::generate_tangents;
+pub use track::{Interpolation, Property, Track};
+
+pub(crate) use pack::{Layout, frame_words, static_words, texels};
+
+/// A model: everything that a glTF scene brings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// Name, for people.
+    pub name: String,
+    /// Meshes, each with its hierarchy of boxes.
+    pub meshes: Vec<Mesh>,
+    /// Materials that triangles refer to.
+    pub materials: Vec<Material>,
+    /// Pictures that materials refer to.
+    pub images: Vec<Image>,
+    /// Nodes, every parent before its children.
+    pub nodes: Vec<Node>,
+    /// Where meshes stand. Object ids in the frame are indices into this plus 1, after those of
+    /// the analytic objects.
+    pub placements: Vec<Placement>,
+    /// Skins that placements refer to.
+    pub skins: Vec<Skin>,
+    /// Animation of node properties.
+    pub tracks: Vec<Track>,
+    /// Lights.
+    pub lights: Vec<Light>,
+    /// Cameras.
+    pub cameras: Vec<ModelCamera>,
+}
+
+impl Model {
+    /// Whether vertices of a placement's mesh move against each other: skinned or morphed.
+    #[must_use]
+    pub fn is_deformed(&self, placement: &Placement) -> bool {
+        placement.skin.is_some() || !self.meshes[placement.mesh].targets.is_empty()
+    }
+
+    /// Triangles of all placements together.
+    #[must_use]
+    pub fn triangle_count(&self) -> usize {
+        self.placements.iter().map(|p| self.meshes[p.mesh].triangles.len()).sum()
+    }
+
+    /// Bounds of everything at `time` seconds, in the world.
+    #[must_use]
+    pub fn bounds(&self, time: f64) -> Bounds {
+        let pose = self.pose(time);
+        let mut all = Bounds::EMPTY;
+        for placement in &self.placements {
+            let mesh = &self.meshes[placement.mesh];
+            if self.is_deformed(placement) {
+                let to_world = self.placement_transform(placement, &pose);
+                for vertex in self.deformed(placement, &pose) {
+                    all.grow(to_world.transform_point3(vertex.position));
+                }
+            } else {
+                all = all.union(mesh.bounds().transformed(&self.placement_transform(placement, &pose)));
+            }
+        }
+        all
+    }
+}

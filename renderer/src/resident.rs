@@ -1,0 +1,108 @@
+//! A triangle model on the device.
+
+use crate::error::{Error, Result};
+use crate::mesh::{Image, Layout, Model, frame_words, static_words, texels};
+use crate::scene::Scene;
+use crate::view::View;
+use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that one update in the command stream takes.
+const UPDATE: usize = 65536;
+/// Most bytes of all pictures together, where the device would take more.
+const TEXEL_BYTES: u64 = 2 << 30;
+const MIB: u64 = 1 << 20;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A model's buffers; lives as long as the renderer.
+pub(crate) struct Resident {
+    id: u64,
+    model: Arc<Model>,
+    layout: Layout,
+    elements: Buffer,
+    texels: Buffer,
+}
+
+fn buffer(device: &Arc<Device>, name: &str, size: u64) -> Result<Buffer> {
+    let desc = BufferDesc { name, size, usage: BufferUsage::STORAGE_BUFFER, memory: MemoryKind::Device };
+    Ok(Buffer::new(device, &desc)?)
+}
+
+/// The model with its largest pictures halved until all of them fit.
+fn with_fitting_images(model: &Arc<Model>, limit: u64) -> Arc<Model> {
+    let bytes = |images: &[Image]| images.iter().map(|i| 4 * i.texels()).sum::<u64>();
+    if bytes(&model.images) <= limit {
+        return Arc::clone(model);
+    }
+    let mut smaller = Model::clone(model);
+    while bytes(&smaller.images) > limit {
+        let largest = smaller.images.iter().map(Image::texels).max().unwrap_or(0);
+        for image in smaller.images.iter_mut().filter(|i| 2 * i.texels() > largest) {
+            *image = image.halved();
+        }
+    }
+    Arc::new(smaller)
+}
+
+impl Resident {
+    /// Puts a model on the device. Pictures are halved where they do not fit into one buffer.
+    pub(crate) fn new(device: &Arc<Device>, model: &Arc<Model>) -> Result<Self> {
+        let range = device.caps().limits.max_storage_buffer_range.min(device.caps().limits.max_buffer_size);
+        let layout = Layout::new(model);
+        let bytes = 16 * layout.end as u64;
+        if bytes > range {
+            return Err(Error::ModelTooLarge {
+                model: model.name.clone(),
+                need: bytes.div_ceil(MIB),
+                limit: range / MIB,
+            });
+        }
+        let fitting = with_fitting_images(model, range.min(TEXEL_BYTES));
+        let elements = buffer(device, "scene model", bytes)?;
+        device.upload(&elements, 0, bytemuck::cast_slice(&static_words(&fitting, &layout)))?;
+        let mut pictures = texels(&fitting.images);
+        pictures.resize(pictures.len().max(16), 0);
+        let texels = buffer(device, "scene model textures", pictures.len() as u64)?;
+        device.upload(&texels, 0, &pictures)?;
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { id, model: Arc::clone(model), layout, elements, texels })
+    }
+
+    /// A number that no other model on a device has.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Whether this is the model of a scene (or there is none in either).
+    pub(crate) fn is_of(resident: Option<&Self>, scene: &Scene) -> bool {
+        match (resident, &scene.model) {
+            (Some(resident), Some(model)) => Arc::ptr_eq(&resident.model, model),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
+    pub(crate) fn has_alpha(&self) -> bool {
+        self.layout.alpha
+    }
+
+    pub(crate) fn has_textures(&self) -> bool {
+        self.layout.textured
+    }
+
+    pub(crate) fn binds(&self) -> [Bind<'_>; 2] {
+        [Bind::buffer(10, &self.elements), Bind::buffer(11, &self.texels)]
+    }
+
+    /// Records what one frame changes, between the barriers of the tables. It travels in the
+    /// command stream, so frames in flight each have their own.
+    pub(crate) fn record_frame(&self, commands: &mut CommandBuffer, view: &View, first_id: u32) {
+        let words = frame_words(&self.model, &self.layout, view.time, view.previous_time, first_id);
+        let start = 16 * self.layout.dynamic as u64;
+        for (i, chunk) in bytemuck::cast_slice::<_, u8>(&words).chunks(UPDATE).enumerate() {
+            commands.update_buffer(&self.elements, start + (i * UPDATE) as u64, chunk);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Scenes around a triangle model.
+
+use super::{Scene, Sky, Sun};
+use crate::camera::Camera;
+use crate::mesh::{Bounds, Model};
+use crate::path::{CameraKey, CameraPath};
+use glam::Vec3;
+use std::sync::Arc;
+
+/// Vertical field of view of the camera that frames a model, radians.
+const FOV_Y: f32 = 0.7;
+/// Seconds of its slow way to and fro.
+const SWAY: f64 = 24.0;
+/// Light of the sky where the model has lights of its own.
+const DIM: f32 = 0.15;
+
+/// Width over height of pictures that a model is framed for; in narrower ones it is cut.
+const ASPECT: f32 = 4.0 / 3.0;
+/// Part of a picture that the model may fill.
+const FILL: f32 = 0.94;
+
+/// A camera that sees all of the model, a little from above, and sways before its front.
+fn framing(bounds: &Bounds) -> CameraPath {
+    let centre = bounds.centre();
+    let half = bounds.size() * 0.5;
+    let key = |angle: f32| {
+        let (s, c) = angle.sin_cos();
+        let direction = Vec3::new(s, 0.4, c).normalize();
+        let camera = Camera::looking_at(centre + direction, centre, FOV_Y);
+        let (axes, extent) = (camera.axes(), camera.half_extent(ASPECT) * FILL);
+        // As near as all corners allow.
+        let corner = |i: u32| Vec3::from_array([0, 1, 2].map(|k| if i >> k & 1 == 0 { -half[k] } else { half[k] }));
+        let distance = (0..8).map(corner).map(|p| {
+            let side = (p.dot(axes.right).abs() / extent.x).max(p.dot(axes.up).abs() / extent.y);
+            side - p.dot(axes.forward)
+        });
+        let distance = distance.fold(1e-4, f32::max);
+        CameraKey { position: centre + direction * distance, target: centre }
+    };
+    CameraPath { keys: [0.45, 0.7, 0.45, 0.2].map(key).to_vec(), seconds: SWAY, fov_y: FOV_Y }
+}
+
+impl Scene {
+    /// A scene of one model: under a sun and a clear sky, or under a dim sky where the model
+    /// brings lights of its own. The scripted camera sways before the model; the model's own
+    /// cameras are in [`Scene::cameras`].
+    #[must_use]
+    pub fn around(model: Model) -> Self {
+        let bounds = model.bounds_in_motion();
+        let radius = (bounds.size().length() * 0.5).clamp(1e-4, 1e6);
+        let lit = !model.lights.is_empty();
+        let light = if lit { DIM } else { 1.0 };
+        let cameras = model.camera_paths();
+        let far = |from: Vec3| (from - bounds.centre()).length() + 4.0 * radius;
+        let farthest =
+            cameras.iter().flat_map(|(_, path)| &path.keys).map(|k| far(k.position)).fold(40.0 * radius, f32::max);
+        Self {
+            name: model.name.clone().into(),
+            instances: Vec::new(),
+            materials: Vec::new(),
+            lamps: Vec::new(),
+            sun: Sun {
+                direction: Vec3::new(0.45, 0.72, 0.53).normalize(),
+                angular_radius: 0.022,
+                radiance: if lit { Vec3::ZERO } else { Vec3::new(1.3, 1.2, 1.05) },
+            },
+            sky: Sky {
+                zenith: Vec3::new(0.16, 0.26, 0.46) * light,
+                horizon: Vec3::new(0.50, 0.54, 0.58) * light,
+                bounce: Vec3::new(0.16, 0.15, 0.14) * light,
+                haze: 0.0,
+                occlusion_distance: 0.3 * radius,
+            },
+            path: framing(&bounds),
+            cameras,
+            range: [(1e-5 * radius).clamp(1e-7, 1e-3), farthest],
+            seed: 0,
+            model: Some(Arc::new(model)),
+        }
+    }
+
+    /// The scene with the scripted camera replaced by one of the model's; `None` when it has none
+    /// of that name.
+    #[must_use]
+    pub fn seen_from(mut self, camera: &str) -> Option<Self> {
+        self.path = self.cameras.iter().find(|(name, _)| name == camera)?.1.clone();
+        Some(self)
+    }
+}
