@@ -1,7 +1,6 @@
 //! A virtual X display with real mouse and key events: Xvfb and xdotool.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -147,15 +146,6 @@ impl Display {
             }
         }
         self.xdotool(&["mouseup", "1"]);
-    }
-
-    /// Saves the screen where `NRVIEW_SCREENSHOTS` names a folder, for the eyes of a person and
-    /// for the documentation.
-    pub fn screenshot(&self, name: &str) {
-        if let Some(folder) = std::env::var_os("NRVIEW_SCREENSHOTS").map(PathBuf::from) {
-            let file = folder.join(format!("{name}.png"));
-            self.picture().save(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        }
     }
 }
 

@@ -141,6 +141,22 @@ impl Viewer {
         panic!("a new frame came between every two screens: {:#}", self.state());
     }
 
+    /// Saves the window's picture where `NRVIEW_SCREENSHOTS` names a folder, for the eyes of a person and for the
+    /// documentation.
+    ///
+    /// # Panics
+    /// When the folder cannot be written to.
+    #[track_caller]
+    pub fn screenshot(&self, name: &str) {
+        let Some(folder) = std::env::var_os("NRVIEW_SCREENSHOTS").map(PathBuf::from) else { return };
+        let side = |index: usize| self.state()["window"][index].as_u64().and_then(|side| side.try_into().ok());
+        let (width, height) = (side(0).unwrap_or(1280), side(1).unwrap_or(800));
+        let file = folder.join(format!("{name}.png"));
+        let picture = self.display.picture();
+        let window = image::imageops::crop_imm(&picture, 0, 0, width, height).to_image();
+        window.save(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+
     /// Asserts that the program ends by itself, exit code 0, without a word from the validation layers, a leak or a
     /// panic.
     ///

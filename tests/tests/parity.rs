@@ -21,6 +21,7 @@ fn all_fixtures(route: &str) {
             "--json".to_owned(),
             "--validation".to_owned(),
             "parity".to_owned(),
+            "--submissions=2".to_owned(),
             format!("--route={route}"),
             format!("--model={model}"),
         ];

@@ -58,12 +58,12 @@ fn a_person_drives_the_window() {
     viewer.wait_for(SOON, "the scene stands still", |s| s["paused"] == true);
     viewer.settle();
     assert!(contrast(&display.picture(), IMAGE) > 10.0, "the scene is on the screen");
-    display.screenshot("computing");
+    viewer.screenshot("computing");
 
     // Without, with, and the wipe between them.
     viewer.wait_for_frames(1);
     let [without, with, wipe] = viewer.screens(["1", "2", "3"]);
-    display.screenshot("wipe");
+    viewer.screenshot("wipe");
     assert!(difference(&without, &with, IMAGE) > 1.0, "the network changes the picture");
     let (noisy, clean) = (grain(&without, IMAGE), grain(&with, IMAGE));
     println!("grain {noisy:.2} without, {clean:.2} with the network");
@@ -81,7 +81,7 @@ fn a_person_drives_the_window() {
 
     // Side by side: two halves, the right one with the network.
     let [side] = viewer.screens(["4"]);
-    display.screenshot("side");
+    viewer.screenshot("side");
     let half = |x: u32| Rect::new(x, 300, 490, 180);
     assert!(contrast(&side, half(LEFT + 4)) > 10.0 && contrast(&side, half(LEFT + 508)) > 10.0);
     assert!(grain(&side, half(LEFT + 508)) < 0.9 * grain(&side, half(LEFT + 4)));
@@ -118,7 +118,7 @@ fn a_person_drives_the_window() {
     viewer.wait_for_frames(1);
     viewer.press("3");
     let square = display.picture();
-    display.screenshot("resolution");
+    viewer.screenshot("resolution");
     assert!(contrast(&square, Rect::new(LEFT + 110, 60, 780, 720)) > 10.0, "a square picture fills the height");
     assert!(contrast(&square, Rect::new(LEFT + 8, 60, 80, 700)) < 1.0, "and leaves bars beside it");
     // Nothing is rendered at a size that cannot be.
@@ -144,7 +144,7 @@ fn a_person_drives_the_window() {
     // The panel away, and the camera by mouse and by key.
     viewer.press("Tab");
     assert!(contrast(&display.picture(), Rect::new(300, 60, 680, 700)) > 10.0, "the picture has the whole window");
-    display.screenshot("no-panel");
+    viewer.screenshot("no-panel");
     viewer.press("Tab");
     assert_eq!(viewer.state()["path"], true);
     let before = display.picture();
