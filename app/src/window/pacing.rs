@@ -74,6 +74,6 @@ mod tests {
         pacing.touched(later);
         assert_eq!(pacing.due(later, true), start + FASTEST);
         pacing.drawn(start, Duration::from_millis(50));
-        assert_eq!(pacing.due(start + Duration::from_secs(1), true), start + Duration::from_millis(50));
+        assert_eq!(pacing.due(later + Duration::from_secs(1), true), start + Duration::from_millis(50));
     }
 }
