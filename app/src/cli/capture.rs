@@ -12,12 +12,13 @@ use network::frame::{Parameters, Style};
 use network::geometry::{Extent, Geometry};
 use network::model::Model;
 use network::parity::write_fixture;
-use renderer::{Camera, Effects, Scene, View};
+use renderer::{Camera, Effects, View};
 use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
+use super::scene::SceneArgs;
 use super::{Globals, fixture, picture, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};
 use crate::engine::studio::{Plain, Studio};
@@ -35,6 +36,8 @@ pub struct CaptureArgs {
     /// Frames FIRST..END of the scripted animation, END not included; the first has no history.
     #[arg(long, value_name = "FIRST..END", value_parser = args::range)]
     range: Option<std::ops::Range<u32>>,
+    #[command(flatten)]
+    scene: SceneArgs,
     /// Size of a scene's frame.
     #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
     size: Extent,
@@ -120,8 +123,10 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
     }
     let image = args.image.as_deref().map(picture::read).transpose()?;
     let geometry = Geometry::new(image.as_ref().map_or(args.size, |image| image.extent))?;
-    let scene = Scene::builtin();
-    let scene = args.seed.map_or(scene.clone(), |seed| scene.with_seed(seed));
+    let scene = match args.seed {
+        Some(seed) => args.scene.load_with_bar()?.with_seed(seed),
+        None => args.scene.load_with_bar()?,
+    };
     let identity = match &args.image {
         Some(file) => SourceIdentity::Image {
             file: file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),

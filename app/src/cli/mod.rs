@@ -6,7 +6,7 @@
 pub mod args;
 mod bench;
 mod bisect;
-mod capture;
+pub mod capture;
 mod checks;
 mod compare;
 mod doctor;

@@ -41,6 +41,9 @@ pub struct ViewArgs {
     /// Keep the viewer's state in this file, as JSON.
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
+    /// Folder of the captures of the C key.
+    #[arg(long, value_name = "DIR", default_value = "captures")]
+    captures: PathBuf,
 }
 
 /// Names of the compare modes.
@@ -87,6 +90,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         vsync: !args.no_vsync,
         fullscreen: args.fullscreen,
         state: args.state.clone(),
+        captures: args.captures.clone(),
     };
     match window::run(globals, options) {
         Ok(()) => closed(),

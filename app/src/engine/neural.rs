@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use gpu::{Buffer, CommandBuffer, Ticket, Timestamps};
+use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, MemoryKind, Ticket, Timestamps};
+use network::capture::{DType, Tensor};
 use network::exec::{Kernels, Network, NetworkOptions, Weights};
 use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
-use network::geometry::Geometry;
+use network::geometry::{Extent, Geometry};
 use network::plan::Plan;
 use renderer::{GBuffer, View};
 
@@ -25,6 +26,14 @@ pub struct Neural {
     commands: CommandBuffer,
     stamps: Timestamps,
     total_cost: u64,
+    tap: Option<Tap>,
+}
+
+/// Where the features of a frame to be recorded are kept: the network overwrites its own while it runs.
+struct Tap {
+    features: Buffer,
+    /// Whether a frame has been begun since.
+    filled: bool,
 }
 
 /// GPU milliseconds of the parts of a frame.
@@ -96,6 +105,7 @@ impl Neural {
             commands: CommandBuffer::new(device, "neural frame")?,
             stamps: Timestamps::new(device, "neural frame", STAMPS)?,
             total_cost,
+            tap: None,
         })
     }
 
@@ -218,6 +228,13 @@ impl Neural {
         if slice.start == 0 {
             self.frame.record_preprocess(cmd, &job.parameters);
         }
+        if let (0, Some(tap)) = (slice.start, &mut self.tap) {
+            let features = self.network.features();
+            cmd.compute_to_transfer_barrier();
+            cmd.copy_buffer(features.buffer, features.offset, &tap.features, 0, features.range);
+            cmd.transfer_to_compute_barrier();
+            tap.filled = true;
+        }
         cmd.write_timestamp(&self.stamps, 2);
         self.network.record(cmd, slice.clone());
         cmd.write_timestamp(&self.stamps, 3);
@@ -253,6 +270,65 @@ impl Neural {
         Ok(())
     }
 
+    /// The next frame that is begun keeps what [`Neural::recorded`] gives.
+    ///
+    /// # Errors
+    /// No memory for another copy of the features.
+    pub fn keep_next(&mut self, studio: &Studio) -> Result<()> {
+        let desc = BufferDesc {
+            name: "recorded features",
+            size: self.network.features().range,
+            usage: BufferUsage::STORAGE_BUFFER,
+            memory: MemoryKind::Device,
+        };
+        self.tap = Some(Tap { features: Buffer::new(&studio.device, &desc)?, filled: false });
+        Ok(())
+    }
+
+    /// Whether the frame that has just finished was kept.
+    pub fn has_kept(&self) -> bool {
+        self.tap.as_ref().is_some_and(|tap| tap.filled)
+    }
+
+    /// Reads everything of a kept frame back, before the next one is begun. `None` if none was kept.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn recorded(&mut self, studio: &Studio, job: &Job) -> Result<Option<Vec<Tensor>>> {
+        if !self.has_kept() {
+            return Ok(None);
+        }
+        let Some(tap) = self.tap.take() else { return Ok(None) };
+        let read = |buffer: &Buffer| studio.device.download(buffer, 0, buffer.size());
+        let plan = self.network.plan();
+        let Geometry { valid, field, .. } = plan.geometry;
+        let tensor = |name: &str, dtype, extent: Extent, channels, bytes| {
+            Tensor::new(name, dtype, [extent.height as usize, extent.width as usize, channels], bytes)
+        };
+        let half =
+            |name: &str, buffer: &Buffer| Ok::<_, anyhow::Error>(tensor(name, DType::F16, valid, 4, read(buffer)?));
+        let frame = &self.frame;
+        let mut all = vec![
+            half("color", self.gbuffer.color())?,
+            tensor("depth", DType::F32, valid, 1, read(self.gbuffer.depth())?),
+            tensor("motion", DType::F16, valid, 2, read(self.gbuffer.motion())?),
+        ];
+        if let Some(proxy) = frame.proxy() {
+            all.push(half("proxy", proxy)?);
+        }
+        // The clock has moved on: what the frame wrote is what the next one reads.
+        if job.parameters.history_valid {
+            all.push(half("previous-history", frame.next_history())?);
+        }
+        all.push(tensor("features", DType::F16, field, 16, read(&tap.features)?));
+        all.push(tensor("head", DType::F16, field, 4, self.network.read_tensor(plan.head)?));
+        all.push(half("next-history", frame.history())?);
+        all.push(half("published", frame.published())?);
+        all.push(tensor("display-input", DType::U8, valid, 4, read(frame.display_input())?));
+        all.push(tensor("display", DType::U8, valid, 4, read(frame.display_neural())?));
+        Ok(Some(all))
+    }
+
     /// Share of the work that has run, 0 to 1.
     pub fn progress(&self, job: &Job) -> f32 {
         (job.done_cost as f64 / self.total_cost.max(1) as f64) as f32
@@ -265,6 +341,11 @@ impl Neural {
 }
 
 impl Job {
+    /// What the frame passes were given.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
     /// What the frame shows.
     pub fn view(&self) -> &View {
         &self.view

@@ -16,11 +16,12 @@ pub struct Overlay {
 }
 
 /// Every key, for the help at the panel's end.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 10] = [
     ("1 2 3 4", "off, on, wipe, side by side"),
     ("N", "network on or off"),
     ("T", "history on or off"),
     ("R", "reset the history"),
+    ("C", "capture the next frame"),
     ("P", "pause the scene"),
     ("W A S D Q E", "fly; Shift is faster"),
     ("drag", "look around, or move the wipe's line"),

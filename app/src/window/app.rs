@@ -191,6 +191,7 @@ impl Viewer {
             Shortcut::Overlay => settings.overlay = !settings.overlay,
             Shortcut::Mode(mode) => settings.mode = mode,
             Shortcut::Reset => return self.ask(Action::ResetHistory),
+            Shortcut::Capture => return self.ask(Action::Capture),
             Shortcut::Fullscreen => return self.ask(Action::ToggleFullscreen),
             Shortcut::Escape if self.window.fullscreen().is_some() => return self.ask(Action::ToggleFullscreen),
             Shortcut::Escape => return self.ask(Action::Quit),

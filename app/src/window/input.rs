@@ -19,6 +19,8 @@ pub enum Shortcut {
     Reset,
     /// P
     Pause,
+    /// C
+    Capture,
     /// Tab
     Overlay,
     /// F11
@@ -42,6 +44,7 @@ impl Shortcut {
                 "t" => return Some(Self::History),
                 "r" => return Some(Self::Reset),
                 "p" => return Some(Self::Pause),
+                "c" => return Some(Self::Capture),
                 _ => {}
             }
         }

@@ -14,6 +14,8 @@ pub struct Loaded {
     pub kernels: Arc<Kernels>,
     /// The weights on the device.
     pub weights: Arc<Weights>,
+    /// What `--model` takes to name the model.
+    pub source: String,
     /// The model in words.
     pub description: String,
     /// Identity of the weights.
@@ -75,6 +77,7 @@ fn load(device: &Arc<Device>, source: &Source) -> Result<Loaded> {
     Ok(Loaded {
         kernels,
         weights,
+        source: source.to_string(),
         description: model.description().to_owned(),
         digest: model.digest().to_owned(),
         blend_scale: model.blend_scale()?.to_f32(),

@@ -6,6 +6,7 @@ mod input;
 pub mod layout;
 mod loading;
 mod pacing;
+mod record;
 mod session;
 pub mod settings;
 mod viewer;
@@ -38,6 +39,8 @@ pub struct Options {
     pub fullscreen: bool,
     /// A file that always holds the viewer's state as JSON.
     pub state: Option<PathBuf>,
+    /// Where the captures of the C key go.
+    pub captures: PathBuf,
 }
 
 /// There is no display to open a window on.

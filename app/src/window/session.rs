@@ -1,5 +1,6 @@
 //! The viewer apart from its window: camera and time, the frame in work, which pictures are shown.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,6 +13,7 @@ use renderer::{Camera, Effects, FlyInput, FlySettings, Scene, View, fly, halton_
 
 use super::graphics::Shown;
 use super::loading::Loading;
+use super::record::Record;
 use super::settings::Settings;
 use crate::engine::fit;
 use crate::engine::neural::{Job, Neural, Stage, Times};
@@ -56,6 +58,7 @@ pub struct Session {
     number: u32,
     /// What the live picture that is there shows.
     live: Option<(Camera, f64, Settings)>,
+    record: Record,
     /// Numbers for the overlay.
     pub numbers: Numbers,
 }
@@ -107,6 +110,7 @@ impl Session {
             flown: Instant::now(),
             number: 0,
             live: None,
+            record: Record::default(),
             numbers: Numbers::default(),
         })
     }
@@ -173,6 +177,7 @@ impl Session {
         // The old buffers go first, so that both sizes never have to fit at once.
         self.job = None;
         self.neural = None;
+        self.record.forget();
         let device = Arc::clone(&self.studio.device);
         device.wait_idle()?;
         self.plain = Plain::new(&self.studio, &geometry)?;
@@ -183,6 +188,25 @@ impl Session {
         self.numbers.duration = None;
         self.generation += 1;
         Ok(())
+    }
+
+    /// Captures go into this folder.
+    pub fn capture_into(&mut self, folder: PathBuf) {
+        self.record = Record::into_folder(folder);
+    }
+
+    /// Records the next frame with everything in it.
+    ///
+    /// # Errors
+    /// [`Refused`] when that cannot be done now.
+    pub fn capture(&mut self) -> Result<()> {
+        let asked = self.record.ask(self.neural.as_mut(), &self.studio);
+        asked.map_err(|error| Refused(format!("{error:#}")).into())
+    }
+
+    /// What became of captures since the last call.
+    pub fn capture_news(&mut self) -> Option<String> {
+        self.record.news()
     }
 
     /// A person is at the controls: slices give way to drawing.
@@ -253,6 +277,9 @@ impl Session {
             let Stage::Done(times) = stage else { break };
             self.numbers.times = Some(times);
             self.numbers.duration = Some(work.job.begun().elapsed());
+            if let Loading::Ready(loaded) = &self.loading {
+                self.record.finished(neural, &self.studio, loaded, &work.job)?;
+            }
             self.job = None;
         }
         // A frame from where the camera no longer is would be minutes late on a slow device.
@@ -419,7 +446,7 @@ impl Session {
 
     /// Whether something is on the device that will want attention when it has run.
     pub fn is_working(&self) -> bool {
-        self.job.is_some() || matches!(self.loading, Loading::Running(_))
+        self.job.is_some() || self.record.is_busy() || matches!(self.loading, Loading::Running(_))
     }
 }
 

@@ -75,6 +75,8 @@ pub enum Action {
     ResetCamera,
     /// Another size of the rendered frame.
     Resize(Extent),
+    /// Record the next frame with everything in it.
+    Capture,
     /// Fullscreen on or off.
     ToggleFullscreen,
     /// Leave.

@@ -61,7 +61,8 @@ impl Viewer {
         tracing::info!("device: {}", device.caps().name);
         let size = options.size.unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
-        let session = Session::new(&device, options.scene.clone(), size, options.source.clone())?;
+        let mut session = Session::new(&device, options.scene.clone(), size, options.source.clone())?;
+        session.capture_into(options.captures.clone());
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         let limit = device.caps().limits.max_image_dimension as usize;
@@ -108,7 +109,11 @@ impl Viewer {
     /// The device is lost.
     pub fn advance(&mut self) -> Result<bool> {
         self.session.attend(self.pacing.is_attentive(Instant::now()) || self.held.flying());
+        let news = self.session.capture_news();
+        let told = news.is_some();
+        news.into_iter().for_each(|text| self.say(text));
         match self.session.advance(&mut self.settings) {
+            Ok(false) => Ok(told),
             Err(error) if error.downcast_ref::<Refused>().is_some() => {
                 self.say(format!("{error:#}"));
                 Ok(true)
@@ -230,6 +235,10 @@ impl Viewer {
                 Action::ResetHistory => self.session.reset(),
                 Action::ResetCamera => self.settings.path = true,
                 Action::Resize(size) => self.change_size(size)?,
+                Action::Capture => match self.session.capture() {
+                    Ok(()) => self.say("the next frame is captured".to_owned()),
+                    Err(error) => self.say(format!("{error:#}")),
+                },
                 Action::ToggleFullscreen => {
                     let now = self.window.fullscreen().is_some();
                     self.window.set_fullscreen((!now).then_some(Fullscreen::Borderless(None)));
