@@ -86,12 +86,12 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
     for frame in &frames {
         let features = frame.tensor("features")?.as_halves();
         let mut recorded = recorded(&plan, frame);
-        let mut other = b.as_mut().map(Player::side);
+        let mut other = b.as_mut().map(Player::side).transpose()?;
         let other: &mut dyn Side = match &mut other {
             Some(side) => side,
             None => &mut recorded,
         };
-        let mut side = Faulty { side: a.side(), faults: faults.of_frame(frame.info().number) };
+        let mut side = Faulty { side: a.side()?, faults: faults.of_frame(frame.info().number) };
         let names = (side.name(), other.name());
         if let Some(difference) = compare(&plan, &features, &mut side, other)? {
             let finding = describe(&plan, &model, frame.info().number, &names, &difference)?;
@@ -135,13 +135,23 @@ pub fn search(
     let features = frame.tensor("features")?.as_halves();
     let reference = Reference::new(&plan, model).context("cannot prepare the CPU reference")?;
     // First this machine against the contract: that names the exact operation.
-    let mut side = Faulty { side: player.side(), faults: faults.to_vec() };
+    let mut side = Faulty { side: player.side()?, faults: faults.to_vec() };
     let names = (side.name(), "CPU reference".to_owned());
     if let Some(difference) = compare(&plan, &features, &mut side, &mut ReferenceSide(&reference))? {
         return describe(&plan, model, number, &names, &difference);
     }
-    // This machine is right: the recording parts from the contract somewhere.
     let names = ("the capture".to_owned(), side.name());
+    drop(side);
+    // Every operation is right by itself; what remains is how they are run together.
+    if faults.is_empty() && player.network(&features, &[])?.head != reference.run(&features, |_, _, _| {})? {
+        let text = format!(
+            "first difference: frame {number}, head: every operation agrees with the CPU reference by itself, run together \
+             (fused kernels, shared memory) they do not\n"
+        );
+        return Ok(Finding { text, json: json!({ "frame": number, "stage": "schedule" }) });
+    }
+    // This machine is right: the recording parts from the contract somewhere.
+    let mut side = player.side()?;
     match compare(&plan, &features, &mut recorded(&plan, frame), &mut side)? {
         Some(difference) => {
             let mut finding = describe(&plan, model, number, &names, &difference)?;

@@ -176,7 +176,7 @@ impl Player {
 
     fn faulty(&mut self, features: &[u16], faults: &[Fault]) -> Result<NetworkRun> {
         let (plan, keep) = (self.plan.clone(), self.keep);
-        let mut side = network::bisect::Faulty { side: self.side(), faults: faults.to_vec() };
+        let mut side = network::bisect::Faulty { side: self.side()?, faults: faults.to_vec() };
         let mut kept = Vec::new();
         let head = network::bisect::walk(&plan, features, &mut side, |_, id, data| {
             if keep.wants(&plan, id) {
@@ -198,11 +198,14 @@ impl Player {
     }
 
     /// The route, operation by operation.
-    pub fn side(&mut self) -> AnySide<'_> {
-        match &mut self.form {
+    ///
+    /// # Errors
+    /// The device has no memory for it.
+    pub fn side(&mut self) -> Result<AnySide<'_>> {
+        Ok(match &mut self.form {
             Form::Cpu(cpu) => AnySide::Reference(ReferenceSide(cpu.reference())),
-            Form::Device(device) => AnySide::Device(device.side()),
-        }
+            Form::Device(device) => AnySide::Device(device.side()?),
+        })
     }
 }
 

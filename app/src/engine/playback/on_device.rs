@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use gpu::{Buffer, BufferDesc, BufferUsage, Device, MemoryKind};
 use network::bisect::DeviceSide;
-use network::exec::{Network, NetworkOptions};
+use network::exec::{Kernels, Network, NetworkOptions, Weights};
 use network::frame::cpu::{Composed, Half4};
 use network::frame::{Frame, FrameInputs, Passes, SourceKind};
 use network::model::Model;
@@ -19,7 +19,11 @@ use crate::engine::gpu_route::submission_cost;
 /// Frame passes and network of one extent.
 pub struct OnDevice {
     device: Arc<Device>,
+    kernels: Arc<Kernels>,
+    weights: Arc<Weights>,
     network: Network,
+    /// The network with every operation and tensor by itself, made when it is first wanted.
+    stepwise: Option<Network>,
     frame: Frame,
     color: Buffer,
     motion: Buffer,
@@ -28,9 +32,9 @@ pub struct OnDevice {
 
 impl OnDevice {
     pub fn new(engines: &mut Engines, model: &Model, plan: &Plan, scene: bool, keep: Keep) -> Result<Self> {
-        let device = Arc::clone(engines.device().context("this route has no device")?);
+        let (device, kernels, weights) = engines.parts(model)?;
         let options = NetworkOptions { keep_all: keep != Keep::Nothing, ..NetworkOptions::default() };
-        let network = engines.network(model, Arc::new(plan.clone()), options)?;
+        let network = Network::new(&device, &kernels, &weights, Arc::new(plan.clone()), options)?;
         let valid = plan.geometry.valid;
         let pixels = valid.pixels() as u64;
         let kind = if scene { SourceKind::Scene } else { SourceKind::Proxy(valid) };
@@ -44,11 +48,18 @@ impl OnDevice {
         let inputs = FrameInputs { color: &color, kind, motion: Some(&motion) };
         let frame = Frame::new(&passes, &plan.geometry, inputs, network.features(), network.head())?;
         let name = format!("exact on {}", device.caps().name);
-        Ok(Self { device, network, frame, color, motion, name })
+        Ok(Self { device, kernels, weights, network, stepwise: None, frame, color, motion, name })
     }
 
-    pub fn side(&self) -> DeviceSide<'_> {
-        DeviceSide { network: &self.network, name: self.name.clone() }
+    /// Operations one by one: neither fused with others nor on memory that others reuse.
+    pub fn side(&mut self) -> Result<DeviceSide<'_>> {
+        if self.stepwise.is_none() {
+            let options = NetworkOptions { keep_all: true, ..NetworkOptions::default() };
+            let plan = Arc::clone(self.network.plan());
+            self.stepwise = Some(Network::new(&self.device, &self.kernels, &self.weights, plan, options)?);
+        }
+        let network = self.stepwise.as_ref().context("no network for single operations")?;
+        Ok(DeviceSide { network, name: self.name.clone() })
     }
 
     pub fn features(&mut self, inputs: &Inputs) -> Result<Vec<u16>> {
