@@ -22,6 +22,12 @@ pub struct SceneArgs {
     pub camera: Option<String>,
 }
 
+/// The error, with the file's name unless it tells it already.
+fn named(path: &Path, error: gltf::Error) -> anyhow::Error {
+    let name = path.display().to_string();
+    if error.to_string().contains(&name) { error.into() } else { anyhow::Error::new(error).context(name) }
+}
+
 impl SceneArgs {
     /// Whether it has to be loaded from a file.
     pub fn is_file(&self) -> bool {
@@ -45,7 +51,7 @@ impl SceneArgs {
             bail!("unknown scene {:?}; there is {BUILTIN}, or give a .gltf or .glb file", self.scene);
         }
         let begun = std::time::Instant::now();
-        let model = gltf::load(path, report).with_context(|| format!("scene {}", path.display()))?;
+        let model = gltf::load(path, report).map_err(|error| named(path, error))?;
         let (triangles, pictures) = (model.triangle_count(), model.images.len());
         let scene = Scene::around(model);
         tracing::info!(

@@ -108,10 +108,10 @@ pub(super) fn numbers(buffers: &[Vec<u8>], accessor: &Accessor<'_>) -> Result<Nu
             IndexType::U16 => 2,
             IndexType::U32 => 4,
         };
-        let changed = usize::try_from(sparse.count()).unwrap_or(usize::MAX);
-        let at = rows(buffers, &places.view(), places.offset() as usize, index_size, changed).ok_or_else(short)?;
+        let changed = sparse.count();
+        let at = rows(buffers, &places.view(), places.offset(), index_size, changed).ok_or_else(short)?;
         let with = sparse.values();
-        let new = rows(buffers, &with.view(), with.offset() as usize, size, changed).ok_or_else(short)?;
+        let new = rows(buffers, &with.view(), with.offset(), size, changed).ok_or_else(short)?;
         for (place, row) in at.zip(new) {
             let place = integer(place) as usize;
             let old = values

@@ -5,6 +5,7 @@ use super::error::{Error, Result};
 use crate::mesh::{Interpolation, Model, Property, Track};
 use gltf::Document;
 use gltf::animation as source;
+use gltf::json::validation::Checked;
 use std::collections::BTreeSet;
 
 /// Adds tracks: the first animation, and of further ones what no earlier one moves. Files with
@@ -15,21 +16,15 @@ pub(super) fn add(document: &Document, buffers: &[Vec<u8>], places: &[Option<usi
     for animation in document.animations() {
         let mut tracks = Vec::new();
         for channel in animation.channels() {
-            // A channel without a node is for extensions.
-            let has_node = document.as_json().animations[animation.index()]
-                .channels
-                .get(channel.index())
-                .is_some_and(|c| document.as_json().nodes.len() > c.target.node.value());
-            if !has_node {
-                continue;
-            }
-            let target = channel.target();
-            let Some(node) = places[target.node().index()] else { continue };
-            let property = match target.property() {
-                source::Property::Translation => Property::Translation,
-                source::Property::Rotation => Property::Rotation,
-                source::Property::Scale => Property::Scale,
-                source::Property::MorphTargetWeights => Property::Weights,
+            // From the JSON, as the crate does not check it: other targets are for extensions.
+            let json = &document.as_json().animations[animation.index()].channels[channel.index()].target;
+            let Some(node) = places.get(json.node.value()).copied().flatten() else { continue };
+            let property = match json.path {
+                Checked::Valid(source::Property::Translation) => Property::Translation,
+                Checked::Valid(source::Property::Rotation) => Property::Rotation,
+                Checked::Valid(source::Property::Scale) => Property::Scale,
+                Checked::Valid(source::Property::MorphTargetWeights) => Property::Weights,
+                Checked::Invalid => continue,
             };
             if !taken.contains(&(node, property as u8)) {
                 tracks.push(track(buffers, &animation, &channel, node, property, model)?);

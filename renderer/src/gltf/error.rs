@@ -64,6 +64,12 @@ pub enum Error {
         /// The reference.
         uri: String,
     },
+    /// The reader of the JSON gave up, for a reason it does not tell.
+    #[error("{path} is not a glTF 2.0 file that can be read")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+    },
     /// Nothing to see.
     #[error("the asset has no triangles in its scene")]
     Empty,

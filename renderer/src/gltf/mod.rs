@@ -65,6 +65,13 @@ impl Watch<'_> {
 /// # Errors
 /// One sentence about the first thing that is wrong with the file.
 pub fn load(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
+    // The gltf crate panics on some parts that its own checks leave out. Those known are checked
+    // here; for others this is the last line.
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| load_checked(path, report)));
+    result.unwrap_or_else(|_| Err(Error::Unreadable { path: path.to_owned() }))
+}
+
+fn load_checked(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
     let parts = source::split(path, source::read_file(path)?)?;
     let document = parse(path, &parts.json)?;
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -115,7 +122,22 @@ fn parse(path: &Path, json: &[u8]) -> Result<Document> {
     }
     // The crate does not know all that are supported here.
     root.extensions_required.clear();
-    Document::from_json(root).map_err(|e| format(e.to_string()))
+    // And it looks up positions before it has checked that they are there.
+    let here = |index: usize| index < root.accessors.len();
+    let primitives = root.meshes.iter().enumerate().flat_map(|(i, m)| m.primitives.iter().map(move |p| (i, p)));
+    for (mesh, primitive) in primitives {
+        if let Some(index) = primitive.attributes.values().map(|i| i.value()).find(|&i| !here(i)) {
+            return Err(Error::broken("mesh", mesh, format!("it refers to accessor {index}, which is not there")));
+        }
+    }
+    Document::from_json(root).map_err(|error| match error {
+        gltf::Error::Validation(list) if !list.is_empty() => {
+            let (place, what) = &list[0];
+            let more = if list.len() > 1 { format!(" (and {} more)", list.len() - 1) } else { String::new() };
+            format(format!("{place}: {what}{more}"))
+        }
+        error => format(error.to_string()),
+    })
 }
 
 fn check_counts(document: &Document) -> Result<()> {
