@@ -83,7 +83,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         write::check_file(path)?;
     }
     let options = Options {
-        scene: args.scene.load_with_bar()?,
+        scene: args.scene.clone(),
         size: args.size,
         mode: args.split.into(),
         source: model::source(globals)?,

@@ -81,6 +81,10 @@ fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action
 }
 
 fn progress(ui: &mut egui::Ui, settings: &Settings, status: &Status) {
+    if let Some(done) = status.scene_loading {
+        ui.add(ProgressBar::new(done).text(format!("loading the scene, {:.0} %", 100.0 * done)));
+        return;
+    }
     let (done, text) = match status.progress {
         _ if !settings.network => (0.0, "network is off".to_owned()),
         _ if status.loading => (0.0, "preparing the network".to_owned()),

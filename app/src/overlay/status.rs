@@ -20,6 +20,8 @@ pub struct Status {
     /// Size of the window's picture area, in pixels.
     #[serde(skip)]
     pub area: [u32; 2],
+    /// Share of the scene that has been loaded, 0 to 1, while it is.
+    pub scene_loading: Option<f32>,
     /// Whether the network is being prepared.
     pub loading: bool,
     /// GPU milliseconds of the last network evaluation.

@@ -1,6 +1,7 @@
 //! The window: events, pacing, and what ties session, overlay and drawing together.
 
 mod app;
+mod arrival;
 mod graphics;
 mod input;
 pub mod layout;
@@ -16,17 +17,17 @@ use std::path::PathBuf;
 use anyhow::Result;
 use network::geometry::Extent;
 use network::model::Source;
-use renderer::Scene;
 use winit::event_loop::EventLoop;
 
 use crate::cli::Globals;
+use crate::cli::scene::SceneArgs;
 use layout::CompareMode;
 
 /// How the window starts.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What is drawn.
-    pub scene: Scene,
+    /// What is drawn; a file is loaded beside the window.
+    pub scene: SceneArgs,
     /// Size of the rendered frame; by the kind of device without one.
     pub size: Option<Extent>,
     /// What is compared.

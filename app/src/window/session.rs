@@ -9,7 +9,7 @@ use gpu::{CommandBuffer, Device};
 use network::frame::Parameters;
 use network::geometry::{Extent, Geometry};
 use network::model::Source;
-use renderer::{Camera, Effects, FlyInput, FlySettings, Scene, View, fly, halton_jitter};
+use renderer::{Camera, Effects, FlyInput, Scene, View, fly, halton_jitter};
 
 use super::graphics::Shown;
 use super::loading::Loading;
@@ -45,6 +45,8 @@ pub struct Session {
     pace: Pace,
     generation: u64,
     version: u64,
+    /// The scene is still on its way.
+    waiting: bool,
     camera: Camera,
     /// Scene time in seconds.
     time: f64,
@@ -102,6 +104,7 @@ impl Session {
             pace: Pace::new(SLICE),
             generation: 0,
             version: 0,
+            waiting: false,
             camera,
             time: 0.0,
             pending: 0.0,
@@ -190,6 +193,32 @@ impl Session {
         Ok(())
     }
 
+    /// Shows another scene from its beginning. The network's weights stay.
+    ///
+    /// # Errors
+    /// The scene does not fit on the device, or an error of the device.
+    pub fn set_scene(&mut self, scene: Scene) -> Result<()> {
+        self.job = None;
+        self.neural = None;
+        self.record.forget();
+        let device = Arc::clone(&self.studio.device);
+        device.wait_idle()?;
+        self.studio = Studio::new(&device, scene)?;
+        self.plain = Plain::new(&self.studio, &self.geometry)?;
+        self.camera = self.studio.scene.path.at(0.0);
+        (self.time, self.pending) = (0.0, 0.0);
+        (self.last, self.pair, self.live) = (None, None, None);
+        self.numbers.duration = None;
+        self.generation += 1;
+        self.waiting = false;
+        Ok(())
+    }
+
+    /// Nothing is worth computing until the scene is set.
+    pub fn wait_for_scene(&mut self) {
+        self.waiting = true;
+    }
+
     /// Captures go into this folder.
     pub fn capture_into(&mut self, folder: PathBuf) {
         self.record = Record::into_folder(folder);
@@ -221,7 +250,7 @@ impl Session {
         }
         if !flight.is_idle() {
             settings.path = false;
-            self.camera = fly(&self.camera, flight, &FlySettings::default(), seconds.min(0.1) as f32);
+            self.camera = fly(&self.camera, flight, &self.studio.scene.flight(), seconds.min(0.1) as f32);
             self.flown = Instant::now();
         }
     }
@@ -231,6 +260,9 @@ impl Session {
     /// # Errors
     /// An error of the device.
     pub fn advance(&mut self, settings: &mut Settings) -> Result<bool> {
+        if self.waiting {
+            return Ok(false);
+        }
         self.prepare(settings)?;
         let Some(neural) = &mut self.neural else { return Ok(false) };
         let mut fresh = false;
@@ -446,7 +478,7 @@ impl Session {
 
     /// Whether something is on the device that will want attention when it has run.
     pub fn is_working(&self) -> bool {
-        self.job.is_some() || self.record.is_busy() || matches!(self.loading, Loading::Running(_))
+        self.waiting || self.job.is_some() || self.record.is_busy() || matches!(self.loading, Loading::Running(_))
     }
 }
 

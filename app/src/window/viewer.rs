@@ -7,10 +7,12 @@ use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
 use network::geometry::Extent;
+use renderer::Scene;
 use winit::raw_window_handle::HasDisplayHandle as _;
 use winit::window::{Fullscreen, Window};
 
 use super::Options;
+use super::arrival::Arrival;
 use super::graphics::{Drawn, Graphics, Gui};
 use super::input::Held;
 use super::layout::{self, Layout};
@@ -35,6 +37,8 @@ pub struct Viewer {
     pub(super) graphics: Graphics,
     pub(super) gui: egui_winit::State,
     session: Session,
+    /// The scene on its way.
+    arrival: Option<Arrival>,
     overlay: Overlay,
     pub(super) settings: Settings,
     pub(super) held: Held,
@@ -61,7 +65,12 @@ impl Viewer {
         tracing::info!("device: {}", device.caps().name);
         let size = options.size.unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
-        let mut session = Session::new(&device, options.scene.clone(), size, options.source.clone())?;
+        let arrival = options.scene.is_file().then(|| Arrival::start(options.scene.clone()));
+        let scene = if arrival.is_some() { Scene::empty() } else { options.scene.load(&|_| true)? };
+        let mut session = Session::new(&device, scene, size, options.source.clone())?;
+        if arrival.is_some() {
+            session.wait_for_scene();
+        }
         session.capture_into(options.captures.clone());
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
@@ -75,6 +84,7 @@ impl Viewer {
             graphics,
             gui,
             session,
+            arrival,
             overlay: Overlay::default(),
             settings,
             held: Held::default(),
@@ -109,6 +119,11 @@ impl Viewer {
     /// The device is lost.
     pub fn advance(&mut self) -> Result<bool> {
         self.session.attend(self.pacing.is_attentive(Instant::now()) || self.held.flying());
+        if let Some(scene) = self.arrival.as_mut().and_then(Arrival::poll) {
+            self.arrival = None;
+            self.session.set_scene(scene?)?;
+            return Ok(true);
+        }
         let news = self.session.capture_news();
         let told = news.is_some();
         news.into_iter().for_each(|text| self.say(text));
@@ -205,6 +220,7 @@ impl Viewer {
             Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
             Loading::Failed(_) => ("none".to_owned(), String::new()),
         };
+        status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
         status.loading = matches!(self.session.loading(), Loading::Running(_));
         status.network_ms = numbers.times.map(|times| times.network);
         let drawn = self.graphics.times();

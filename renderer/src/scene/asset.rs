@@ -2,6 +2,7 @@
 
 use super::{Scene, Sky, Sun};
 use crate::camera::Camera;
+use crate::fly::FlySettings;
 use crate::mesh::{Bounds, Model};
 use crate::path::{CameraKey, CameraPath};
 use glam::Vec3;
@@ -18,6 +19,10 @@ const DIM: f32 = 0.15;
 const ASPECT: f32 = 4.0 / 3.0;
 /// Part of a picture that the model may fill.
 const FILL: f32 = 0.94;
+
+/// Reach of occlusion rays, and metres flown a second, as parts of a model's radius.
+const OCCLUSION: f32 = 0.3;
+const FLIGHT: f32 = 0.5;
 
 /// A camera that sees all of the model, a little from above, and sways before its front.
 fn framing(bounds: &Bounds) -> CameraPath {
@@ -41,6 +46,44 @@ fn framing(bounds: &Bounds) -> CameraPath {
 }
 
 impl Scene {
+    /// Nothing but the sky that models stand under.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            name: "empty".into(),
+            instances: Vec::new(),
+            materials: Vec::new(),
+            lamps: Vec::new(),
+            sun: Sun {
+                direction: Vec3::new(0.45, 0.72, 0.53).normalize(),
+                angular_radius: 0.022,
+                radiance: Vec3::new(1.3, 1.2, 1.05),
+            },
+            sky: Sky {
+                zenith: Vec3::new(0.16, 0.26, 0.46),
+                horizon: Vec3::new(0.50, 0.54, 0.58),
+                bounce: Vec3::new(0.16, 0.15, 0.14),
+                haze: 0.0,
+                occlusion_distance: 1.0,
+            },
+            model: None,
+            path: CameraPath { keys: Vec::new(), seconds: 1.0, fov_y: FOV_Y },
+            cameras: Vec::new(),
+            range: [1e-3, 400.0],
+            seed: 0,
+        }
+    }
+
+    /// How fast a person flies through the scene: past a model in a few seconds, whatever its size.
+    #[must_use]
+    pub fn flight(&self) -> FlySettings {
+        let usual = FlySettings::default();
+        match self.model {
+            Some(_) => FlySettings { speed: FLIGHT * self.sky.occlusion_distance / OCCLUSION, ..usual },
+            None => usual,
+        }
+    }
+
     /// A scene of one model: under a sun and a clear sky, or under a dim sky where the model
     /// brings lights of its own. The scripted camera sways before the model; the model's own
     /// cameras are in [`Scene::cameras`].
@@ -54,28 +97,24 @@ impl Scene {
         let far = |from: Vec3| (from - bounds.centre()).length() + 4.0 * radius;
         let farthest =
             cameras.iter().flat_map(|(_, path)| &path.keys).map(|k| far(k.position)).fold(40.0 * radius, f32::max);
+        let usual = Self::empty();
+        let sun = Sun { radiance: if lit { Vec3::ZERO } else { usual.sun.radiance }, ..usual.sun };
+        let Sky { zenith, horizon, bounce, .. } = usual.sky;
         Self {
             name: model.name.clone().into(),
-            instances: Vec::new(),
-            materials: Vec::new(),
-            lamps: Vec::new(),
-            sun: Sun {
-                direction: Vec3::new(0.45, 0.72, 0.53).normalize(),
-                angular_radius: 0.022,
-                radiance: if lit { Vec3::ZERO } else { Vec3::new(1.3, 1.2, 1.05) },
-            },
+            sun,
             sky: Sky {
-                zenith: Vec3::new(0.16, 0.26, 0.46) * light,
-                horizon: Vec3::new(0.50, 0.54, 0.58) * light,
-                bounce: Vec3::new(0.16, 0.15, 0.14) * light,
-                haze: 0.0,
-                occlusion_distance: 0.3 * radius,
+                zenith: zenith * light,
+                horizon: horizon * light,
+                bounce: bounce * light,
+                occlusion_distance: OCCLUSION * radius,
+                ..usual.sky
             },
             path: framing(&bounds),
             cameras,
             range: [(1e-5 * radius).clamp(1e-7, 1e-3), farthest],
-            seed: 0,
             model: Some(Arc::new(model)),
+            ..usual
         }
     }
 
