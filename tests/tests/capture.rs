@@ -221,6 +221,25 @@ fn a_full_disk_leaves_no_part_of_a_frame() {
 }
 
 #[test]
+fn what_cannot_be_compared_or_replayed_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let picture = picture(folder.path());
+    let (picture, folder) = (text(&picture), text(folder.path()));
+    let refused = |arguments: &[&str], words: &[&str]| {
+        nrview(arguments, Duration::from_secs(60)).expect_refusal(words);
+    };
+    refused(&["compare", picture, "/no/such.png"], &["cannot read /no/such.png"]);
+    refused(&["compare", picture, folder], &["different kinds"]);
+    refused(&["compare", picture, picture, "--ppd=0"], &["1 to 400"]);
+    refused(&["replay", folder, "--route=cpu"], &["is not a capture"]);
+    refused(&["replay", "/no/such", "--route=cpu"], &["is not a capture"]);
+    refused(&["bisect", folder, "--route=cpu"], &["is not a capture"]);
+    refused(&["capture", folder, "--image", picture, "--route=cpu"], &["exists and is not empty"]);
+    refused(&["capture", folder, "--range=5..5"], &["holds no frame"]);
+    refused(&["import", picture, "/no/such"], &["in.png"]);
+}
+
+#[test]
 fn frames_of_another_program_are_checked_and_imported() {
     const SIZE: usize = 64;
     let folder = tempfile::tempdir().expect("a temporary directory");

@@ -173,7 +173,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
     } else {
         (Writer::create(&args.out, &geometry, header, args.pictures.into())?, None)
     };
-    let (first, mut history) = start(so_far.as_ref(), numbers.start)?;
+    let (first, mut history) = start(so_far.as_ref(), numbers.start, args.style)?;
     let mut recorder = Recorder::start(writer, args.queue as usize)?;
     let bar = progress::bar(u64::from(numbers.end.saturating_sub(first)), "frames");
     let begun = Instant::now();
@@ -235,11 +235,15 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
 }
 
 /// The first frame to record, and its history, where a capture is continued.
-fn start(so_far: Option<&Capture>, first: u32) -> Result<(u32, Option<Vec<Half4>>)> {
+fn start(so_far: Option<&Capture>, first: u32, style: Style) -> Result<(u32, Option<Vec<Half4>>)> {
     let Some(last) = so_far.and_then(|capture| capture.frames().last()) else { return Ok((first, None)) };
     let begins = so_far.and_then(|capture| capture.frames().first()).map(|frame| frame.info().number);
     if begins != Some(first) {
         bail!("the capture begins with frame {}, not with {first}", begins.unwrap_or(0));
+    }
+    let recorded = last.info().parameters.style;
+    if recorded != style.id() {
+        bail!("the capture was recorded with style {recorded}, not {}", style.id());
     }
     let history = last.tensor("next-history")?;
     Ok((last.info().number + 1, Some(history.as_halves().as_chunks().0.to_vec())))
