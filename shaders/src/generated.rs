@@ -474,11 +474,11 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 workgroup_size: [16, 8, 1],
                 workgroup_size_ids: [None, None, None],
                 bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageImage, count: 1 }],
-                push_constant_size: 80,
+                push_constant_size: 88,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 1 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "f48270959c67647845afd91a71508762eccaebb71f7eaefac7ee473f3782116d",
+                spirv_sha256: "566165ebf3974f2af03682a118c0742834fa717d1b391f3f1bcf84a13f5441fa",
             },
         },
     ]

@@ -58,6 +58,8 @@ enum Split {
     /// Both, one beside the other.
     #[default]
     Side,
+    /// How much they differ.
+    Difference,
 }
 
 impl From<Split> for CompareMode {
@@ -67,6 +69,7 @@ impl From<Split> for CompareMode {
             Split::On => Self::On,
             Split::Wipe => Self::Wipe,
             Split::Side => Self::Side,
+            Split::Difference => Self::Difference,
         }
     }
 }

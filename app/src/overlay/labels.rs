@@ -3,7 +3,7 @@
 use egui::{Align2, Color32, FontId, Rect, pos2, vec2};
 
 use super::Status;
-use crate::window::layout::{CompareMode, Layout, Panel, Source};
+use crate::window::layout::{Layout, Line, Panel, Source};
 use crate::window::settings::Settings;
 
 const BACK: Color32 = Color32::from_black_alpha(170);
@@ -14,7 +14,7 @@ pub fn show(ui: &egui::Ui, settings: &Settings, status: &Status, layout: &Layout
         let text = name(panel.source, settings, status);
         let rect = visible(ui, panel);
         // The two halves of a wipe are named at their outer sides, clear of the line.
-        let outer_right = settings.mode == CompareMode::Wipe && index == 1;
+        let outer_right = layout.divider.is_some() && layout.line == Line::Vertical && index == 1;
         let fits = text_width(ui, &text) + 28.0 < rect.width();
         if fits && outer_right {
             tag(ui, pos2(rect.right() - 8.0, rect.top() + 8.0), Align2::RIGHT_TOP, &text);
@@ -30,6 +30,11 @@ fn name(source: Source, settings: &Settings, status: &Status) -> String {
         Source::Neural if !settings.network => "network is off",
         Source::Neural if status.preview => "without network, computing",
         Source::Neural => "with network",
+        Source::Absolute | Source::Signed if !settings.network || status.preview => {
+            "no difference: no frame with network"
+        }
+        Source::Absolute => return format!("difference, {:.0} times", settings.compare.gain),
+        Source::Signed => return format!("difference around grey, {:.0} times", settings.compare.gain),
     };
     text.to_owned()
 }

@@ -6,8 +6,9 @@ use network::frame::{Style, ranges};
 
 use super::sizes::SizeFields;
 use super::{PANEL_WIDTH, Status};
-use crate::window::layout::CompareMode;
+use crate::window::layout::{CompareMode, Difference, GAIN, Line};
 use crate::window::settings::{Action, Settings};
+use crate::window::zoom::Zoom;
 
 /// State of the overlay's own fields.
 #[derive(Debug, Default)]
@@ -16,15 +17,21 @@ pub struct Overlay {
 }
 
 /// Every key, for the help at the panel's end.
-const KEYS: [(&str, &str); 10] = [
-    ("1 2 3 4", "off, on, wipe, side by side"),
+const KEYS: [(&str, &str); 16] = [
+    ("1 2 3 4 5", "off, on, wipe, side by side, difference"),
+    ("B, held", "the frame without the network"),
+    ("V", "vertical or horizontal wipe"),
+    ("wheel", "zoom at the pointer"),
+    ("right drag", "move the image; middle drag too"),
+    ("0", "the whole image"),
+    ("Z", "image pixels as window pixels"),
     ("N", "network on or off"),
     ("T", "history on or off"),
     ("R", "reset the history"),
     ("C", "capture the next frame"),
     ("P", "pause the scene"),
     ("W A S D Q E", "fly; Shift is faster"),
-    ("drag", "look around, or move the wipe's line"),
+    ("left drag", "look around, or move the wipe's line"),
     ("Tab, F11", "hide this, fullscreen"),
     ("Esc", "leave fullscreen, quit"),
 ];
@@ -49,6 +56,8 @@ impl Overlay {
                 ui.strong("Resolution");
                 self.sizes.show(ui, settings, status, actions);
                 ui.separator();
+                compare(ui, settings);
+                ui.separator();
                 numbers(ui, status);
                 ui.separator();
                 scene(ui, settings, actions);
@@ -65,9 +74,32 @@ fn modes(ui: &mut egui::Ui, settings: &mut Settings) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 3.0;
         for mode in CompareMode::ALL {
-            ui.selectable_value(&mut settings.mode, mode, mode.label());
+            ui.selectable_value(&mut settings.compare.mode, mode, mode.label());
         }
     });
+}
+
+/// How the two images are seen.
+fn compare(ui: &mut egui::Ui, settings: &mut Settings) {
+    let compare = &mut settings.compare;
+    ui.horizontal(|ui| {
+        ui.strong("View");
+        if ui.small_button("Fit").on_hover_text("0").clicked() {
+            compare.zoom = Zoom::FIT;
+        }
+        if ui.small_button("1:1").on_hover_text("Z").clicked() {
+            compare.zoom.scale = Some(1.0);
+        }
+        ui.selectable_value(&mut compare.line, Line::Vertical, "|").on_hover_text("vertical wipe, V");
+        ui.selectable_value(&mut compare.line, Line::Horizontal, "\u{2014}").on_hover_text("horizontal wipe, V");
+    });
+    if compare.mode == CompareMode::Difference {
+        ui.horizontal(|ui| {
+            ui.selectable_value(&mut compare.difference, Difference::Absolute, "absolute");
+            ui.selectable_value(&mut compare.difference, Difference::Signed, "signed");
+        });
+        ui.add(Slider::new(&mut compare.gain, GAIN).logarithmic(true).fixed_decimals(0).text("Gain"));
+    }
 }
 
 fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) {

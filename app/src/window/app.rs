@@ -5,20 +5,17 @@ use std::time::Instant;
 use anyhow::Result;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
-use winit::event::{ElementState, MouseButton, StartCause, WindowEvent};
+use winit::event::{StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow};
 use winit::keyboard::{KeyCode, PhysicalKey};
-use winit::window::{CursorIcon, Fullscreen, Window, WindowId};
+use winit::window::{Fullscreen, Window, WindowId};
 
 use super::Options;
-use super::input::{Drag, Shortcut};
-use super::layout::wipe_at;
+use super::input::Shortcut;
 use super::settings::Action;
 use super::viewer::Viewer;
+use super::zoom::Zoom;
 use crate::cli::Globals;
-
-/// How near to the wipe's line a press takes hold of it, in pixels.
-const GRIP: f32 = 10.0;
 
 /// The program as the window system sees it.
 pub struct App {
@@ -172,9 +169,11 @@ impl Viewer {
             }
             WindowEvent::MouseInput { state, button, .. } => {
                 self.pacing.touched(Instant::now());
-                if matches!(button, MouseButton::Left | MouseButton::Right) {
-                    self.pressed(*state);
-                }
+                self.pressed(*state, *button);
+            }
+            WindowEvent::MouseWheel { delta, .. } => {
+                self.pacing.touched(Instant::now());
+                self.wheel(*delta);
             }
             WindowEvent::Focused(false) => self.held.release(),
             _ => {}
@@ -189,7 +188,10 @@ impl Viewer {
             Shortcut::History => settings.temporal = !settings.temporal,
             Shortcut::Pause => settings.paused = !settings.paused,
             Shortcut::Overlay => settings.overlay = !settings.overlay,
-            Shortcut::Mode(mode) => settings.mode = mode,
+            Shortcut::Mode(mode) => settings.compare.mode = mode,
+            Shortcut::Line => settings.compare.line = settings.compare.line.other(),
+            Shortcut::Fit => settings.compare.zoom = Zoom::FIT,
+            Shortcut::OneToOne => self.one_to_one(),
             Shortcut::Reset => return self.ask(Action::ResetHistory),
             Shortcut::Capture => return self.ask(Action::Capture),
             Shortcut::Fullscreen => return self.ask(Action::ToggleFullscreen),
@@ -197,39 +199,5 @@ impl Viewer {
             Shortcut::Escape => return self.ask(Action::Quit),
         }
         Ok(Vec::new())
-    }
-
-    /// Whether a press at the pointer is for the picture and not for the overlay.
-    fn on_picture(&self) -> bool {
-        let context = self.gui.egui_ctx();
-        !context.egui_is_using_pointer() && !context.is_pointer_over_egui()
-    }
-
-    fn near_line(&self) -> bool {
-        match (self.layout.divider, self.held.pointer) {
-            (Some(line), Some([x, _])) => (x - line).abs() <= GRIP,
-            _ => false,
-        }
-    }
-
-    fn pressed(&mut self, state: ElementState) {
-        self.held.drag = match state {
-            ElementState::Pressed if !self.on_picture() => Drag::None,
-            ElementState::Pressed if self.near_line() => Drag::Wipe,
-            ElementState::Pressed => Drag::Look,
-            ElementState::Released => Drag::None,
-        };
-    }
-
-    fn moved(&mut self, to: [f32; 2]) {
-        self.held.moved(to);
-        if self.held.drag == Drag::Wipe {
-            self.settings.wipe = wipe_at(&self.layout, self.image(), to[0]);
-        }
-        if self.held.drag == Drag::Wipe || (self.on_picture() && self.near_line()) {
-            self.window.set_cursor(CursorIcon::EwResize);
-        } else if self.on_picture() {
-            self.window.set_cursor(CursorIcon::Default);
-        }
     }
 }

@@ -18,7 +18,7 @@ use gpu::{
 use network::geometry::Extent;
 use winit::window::Window;
 
-use super::layout::{Layout, Panel};
+use super::layout::{Layout, Line, Panel};
 
 /// Frames that may be on their way to the display.
 const SLOTS: usize = 2;
@@ -118,6 +118,8 @@ struct Push {
     scale: f32,
     divider: f32,
     which: [u32; 2],
+    horizontal: u32,
+    gain: f32,
 }
 
 impl Graphics {
@@ -382,6 +384,8 @@ fn push(window: [u32; 2], image: Extent, layout: &Layout) -> Push {
         scale: layout.scale,
         divider: layout.divider.unwrap_or(-1.0),
         which: [which(0), which(1)],
+        horizontal: u32::from(layout.line == Line::Horizontal),
+        gain: layout.gain,
     }
 }
 

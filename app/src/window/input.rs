@@ -27,8 +27,14 @@ pub enum Shortcut {
     Fullscreen,
     /// Esc: leave fullscreen, or quit.
     Escape,
-    /// 1 to 4
+    /// 1 to 5
     Mode(CompareMode),
+    /// 0
+    Fit,
+    /// Z: image pixels as window pixels.
+    OneToOne,
+    /// V: the other direction of the wipe's line.
+    Line,
 }
 
 impl Shortcut {
@@ -45,6 +51,8 @@ impl Shortcut {
                 "r" => return Some(Self::Reset),
                 "p" => return Some(Self::Pause),
                 "c" => return Some(Self::Capture),
+                "z" => return Some(Self::OneToOne),
+                "v" => return Some(Self::Line),
                 _ => {}
             }
         }
@@ -55,10 +63,12 @@ impl Shortcut {
             KeyCode::Tab => Self::Overlay,
             KeyCode::F11 => Self::Fullscreen,
             KeyCode::Escape => Self::Escape,
+            KeyCode::Digit0 | KeyCode::Numpad0 => Self::Fit,
             KeyCode::Digit1 | KeyCode::Numpad1 => Self::Mode(CompareMode::Off),
             KeyCode::Digit2 | KeyCode::Numpad2 => Self::Mode(CompareMode::On),
             KeyCode::Digit3 | KeyCode::Numpad3 => Self::Mode(CompareMode::Wipe),
             KeyCode::Digit4 | KeyCode::Numpad4 => Self::Mode(CompareMode::Side),
+            KeyCode::Digit5 | KeyCode::Numpad5 => Self::Mode(CompareMode::Difference),
             _ => return None,
         })
     }
@@ -74,6 +84,8 @@ pub enum Drag {
     Look,
     /// Moves the wipe's line.
     Wipe,
+    /// Moves the image.
+    Pan,
 }
 
 /// Everything held down.
@@ -130,6 +142,11 @@ impl Held {
         };
         self.look = [0.0; 2];
         flight
+    }
+
+    /// Whether the frame without the network is asked for everywhere, as long as B is held.
+    pub fn original(&self) -> bool {
+        self.keys.contains(&KeyCode::KeyB)
     }
 
     /// Whether a key that flies, or the looking drag, is held.

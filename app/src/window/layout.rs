@@ -2,6 +2,8 @@
 
 use network::geometry::Extent;
 
+use super::zoom::Zoom;
+
 /// What the window compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -15,11 +17,13 @@ pub enum CompareMode {
     /// Both, one beside the other.
     #[default]
     Side,
+    /// How much they differ.
+    Difference,
 }
 
 impl CompareMode {
-    /// All modes, in the order of their keys 1 to 4.
-    pub const ALL: [Self; 4] = [Self::Off, Self::On, Self::Wipe, Self::Side];
+    /// All modes, in the order of their keys 1 to 5.
+    pub const ALL: [Self; 5] = [Self::Off, Self::On, Self::Wipe, Self::Side, Self::Difference];
 
     /// A short name for buttons.
     pub fn label(self) -> &'static str {
@@ -28,17 +32,103 @@ impl CompareMode {
             Self::On => "On",
             Self::Wipe => "Wipe",
             Self::Side => "Side by side",
+            Self::Difference => "Difference",
         }
     }
 }
 
-/// One of the two images of a frame.
+/// Direction of the wipe's line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Line {
+    /// From top to bottom: left against right.
+    #[default]
+    Vertical,
+    /// From left to right: above against below.
+    Horizontal,
+}
+
+impl Line {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Vertical => Self::Horizontal,
+            Self::Horizontal => Self::Vertical,
+        }
+    }
+
+    /// Index of the axis that the line is moved along: 0 is x, 1 is y.
+    pub fn axis(self) -> usize {
+        match self {
+            Self::Vertical => 0,
+            Self::Horizontal => 1,
+        }
+    }
+}
+
+/// What a difference shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Difference {
+    /// Its magnitude: black is none.
+    #[default]
+    Absolute,
+    /// With the network less without it, half of it around middle grey.
+    Signed,
+}
+
+/// How the two images are compared and seen. Nothing of it has any effect on what is rendered.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Compare {
+    /// What is compared.
+    pub mode: CompareMode,
+    /// The wipe's line: 0 at the left or upper end of what is seen of the image, 1 at the other end.
+    pub wipe: f32,
+    /// Direction of the wipe's line.
+    pub line: Line,
+    /// What a difference shows.
+    pub difference: Difference,
+    /// Factor of the difference.
+    pub gain: f32,
+    /// Which part of the image is seen how large.
+    pub zoom: Zoom,
+}
+
+/// Gains of the difference: beyond the last one a single 8-bit step is white.
+pub const GAIN: std::ops::RangeInclusive<f32> = 1.0..=255.0;
+
+impl Default for Compare {
+    fn default() -> Self {
+        Self {
+            mode: CompareMode::default(),
+            wipe: 0.5,
+            line: Line::default(),
+            difference: Difference::default(),
+            gain: 8.0,
+            zoom: Zoom::default(),
+        }
+    }
+}
+
+impl Compare {
+    /// The same while the original is asked for: every place shows the frame without the network.
+    pub fn original(&self, layout: &mut Layout) {
+        layout.panels.iter_mut().for_each(|panel| panel.source = Source::Input);
+    }
+}
+
+/// What a panel shows of the two images of a frame. The numbers are those of `shaders/glsl/view/present.comp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The display path without the network.
     Input = 0,
     /// The display path with the network.
     Neural = 1,
+    /// Magnitude of their difference.
+    Absolute = 2,
+    /// Their difference around grey.
+    Signed = 3,
 }
 
 /// A rectangle of the window that shows one source.
@@ -46,6 +136,8 @@ pub enum Source {
 pub struct Panel {
     /// Left, top, right, bottom in window pixels; right and bottom lie outside.
     pub clip: [i32; 4],
+    /// The rectangle in which the image is placed, of which `clip` is a part.
+    pub area: [i32; 4],
     /// Window position of the image's top-left corner, in pixels.
     pub origin: [f32; 2],
     /// The image shown.
@@ -59,8 +151,31 @@ pub struct Layout {
     pub panels: Vec<Panel>,
     /// Window pixels per image pixel.
     pub scale: f32,
-    /// Window x of the wipe's line.
+    /// Window x or y of the wipe's line.
     pub divider: Option<f32>,
+    /// Direction of the wipe's line.
+    pub line: Line,
+    /// Factor of differences.
+    pub gain: f32,
+}
+
+impl Layout {
+    /// The panel at a window position.
+    pub fn panel_at(&self, [x, y]: [f32; 2]) -> Option<&Panel> {
+        self.panels.iter().find(|panel| {
+            let [left, top, right, bottom] = panel.clip.map(|side| side as f32);
+            x >= left && x < right && y >= top && y < bottom
+        })
+    }
+
+    /// The image pixel at a window position.
+    pub fn pixel_at(&self, at: [f32; 2], image: Extent) -> Option<[u32; 2]> {
+        let panel = self.panel_at(at)?;
+        let place = [0, 1].map(|axis| ((at[axis] - panel.origin[axis]) / self.scale).floor());
+        let inside =
+            place[0] >= 0.0 && place[1] >= 0.0 && place[0] < image.width as f32 && place[1] < image.height as f32;
+        inside.then(|| place.map(|side| side as u32))
+    }
 }
 
 /// Pixels between the two panels of a side-by-side view.
@@ -68,58 +183,67 @@ const GAP: i32 = 2;
 /// How much larger the image has to be one above the other to leave the usual place side by side.
 const STACKED_GAIN: f32 = 1.6;
 
-/// The layout of an image in an area of the window, as large as fits, centred.
+/// The layout of an image in an area of the window: as large as fits and centred, unless zoomed.
 ///
-/// `area` is left, top, right, bottom in window pixels; right and bottom lie outside. `wipe` is the line's place across
-/// the image: 0 at its left side, 1 at its right side; values outside are clamped.
-pub fn layout(mode: CompareMode, area: [i32; 4], image: Extent, wipe: f32) -> Layout {
-    match mode {
-        CompareMode::Off => single(area, image, Source::Input),
-        CompareMode::On => single(area, image, Source::Neural),
+/// `area` is left, top, right, bottom in window pixels; right and bottom lie outside. A wipe outside of 0 to 1 is
+/// clamped.
+pub fn layout(compare: &Compare, area: [i32; 4], image: Extent) -> Layout {
+    let (panels, scale, divider) = match compare.mode {
+        CompareMode::Off => single(compare, area, image, Source::Input),
+        CompareMode::On => single(compare, area, image, Source::Neural),
+        CompareMode::Difference => match compare.difference {
+            Difference::Absolute => single(compare, area, image, Source::Absolute),
+            Difference::Signed => single(compare, area, image, Source::Signed),
+        },
         CompareMode::Wipe => {
-            let (scale, origin) = fit(area, image);
-            let wipe = if wipe.is_finite() { wipe.clamp(0.0, 1.0) } else { 0.5 };
-            let divider = origin[0] + wipe * image.width as f32 * scale;
+            let (scale, origin) = compare.zoom.place(area, image);
+            let axis = compare.line.axis();
+            let [start, end] = seen(area, origin, scale, image, axis);
+            let wipe = if compare.wipe.is_finite() { compare.wipe.clamp(0.0, 1.0) } else { 0.5 };
+            let divider = start + wipe * (end - start);
             let split = divider.round() as i32;
-            let left = [area[0], area[1], split, area[3]];
-            let right = [split, area[1], area[2], area[3]];
-            Layout {
-                panels: vec![
-                    Panel { clip: left, origin, source: Source::Input },
-                    Panel { clip: right, origin, source: Source::Neural },
-                ],
-                scale,
-                divider: Some(divider),
-            }
+            let (mut first, mut second) = (area, area);
+            first[axis + 2] = split;
+            second[axis] = split;
+            let panels = vec![
+                Panel { clip: first, area, origin, source: Source::Input },
+                Panel { clip: second, area, origin, source: Source::Neural },
+            ];
+            (panels, scale, Some(divider))
         }
         CompareMode::Side => {
             let [first, second] = halves(area, image);
-            let (scale, origin0) = fit(first, image);
-            let (_, origin1) = fit(second, image);
-            Layout {
-                panels: vec![
-                    Panel { clip: first, origin: origin0, source: Source::Input },
-                    Panel { clip: second, origin: origin1, source: Source::Neural },
-                ],
-                scale,
-                divider: None,
-            }
+            let (scale, origin0) = compare.zoom.place(first, image);
+            let (_, origin1) = compare.zoom.place(second, image);
+            let panels = vec![
+                Panel { clip: first, area: first, origin: origin0, source: Source::Input },
+                Panel { clip: second, area: second, origin: origin1, source: Source::Neural },
+            ];
+            (panels, scale, None)
         }
-    }
+    };
+    Layout { panels, scale, divider, line: compare.line, gain: compare.gain }
 }
 
-/// The place across the image, 0 to 1, of window position `x` in a wipe.
-pub fn wipe_at(layout: &Layout, image: Extent, x: f32) -> f32 {
+/// The wipe, 0 to 1, that puts its line at a window position.
+pub fn wipe_at(layout: &Layout, image: Extent, at: [f32; 2]) -> f32 {
     let Some(panel) = layout.panels.first() else {
         return 0.5;
     };
-    let width = image.width as f32 * layout.scale;
-    ((x - panel.origin[0]) / width.max(1.0)).clamp(0.0, 1.0)
+    let axis = layout.line.axis();
+    let [start, end] = seen(panel.area, panel.origin, layout.scale, image, axis);
+    ((at[axis] - start) / (end - start).max(1.0)).clamp(0.0, 1.0)
 }
 
-fn single(clip: [i32; 4], image: Extent, source: Source) -> Layout {
-    let (scale, origin) = fit(clip, image);
-    Layout { panels: vec![Panel { clip, origin, source }], scale, divider: None }
+/// From where to where in the window the image is seen along an axis.
+fn seen(area: [i32; 4], origin: [f32; 2], scale: f32, image: Extent, axis: usize) -> [f32; 2] {
+    let side = [image.width, image.height][axis] as f32 * scale;
+    [origin[axis].max(area[axis] as f32), (origin[axis] + side).min(area[axis + 2] as f32)]
+}
+
+fn single(compare: &Compare, clip: [i32; 4], image: Extent, source: Source) -> (Vec<Panel>, f32, Option<f32>) {
+    let (scale, origin) = compare.zoom.place(clip, image);
+    (vec![Panel { clip, area: clip, origin, source }], scale, None)
 }
 
 /// Left and right; top and bottom where that shows the image much larger. Equal sizes.
@@ -129,23 +253,8 @@ fn halves(area: [i32; 4], image: Extent) -> [[i32; 4]; 2] {
     let beside = [[l, t, l + half, b], [r - half, t, r, b]];
     let half = ((b - t - GAP) / 2).max(1);
     let stacked = [[l, t, r, t + half], [l, b - half, r, b]];
-    if fit(stacked[0], image).0 > STACKED_GAIN * fit(beside[0], image).0 { stacked } else { beside }
-}
-
-/// Scale and corner of the image, as large as fits into the rectangle. A scale near a whole number is made whole, so
-/// that pixels stay even.
-fn fit(clip: [i32; 4], image: Extent) -> (f32, [f32; 2]) {
-    let width = (clip[2] - clip[0]).max(1) as f32;
-    let height = (clip[3] - clip[1]).max(1) as f32;
-    let (w, h) = (image.width.max(1) as f32, image.height.max(1) as f32);
-    let mut scale = (width / w).min(height / h);
-    let even = scale.floor();
-    if even >= 1.0 && scale - even < 0.04 * even {
-        scale = even;
-    }
-    let x = clip[0] as f32 + ((width - w * scale) / 2.0).round();
-    let y = clip[1] as f32 + ((height - h * scale) / 2.0).round();
-    (scale, [x, y])
+    let fit = |area| Zoom::FIT.place(area, image).0;
+    if fit(stacked[0]) > STACKED_GAIN * fit(beside[0]) { stacked } else { beside }
 }
 
 #[cfg(test)]
@@ -154,9 +263,13 @@ mod tests {
 
     const WINDOW: [i32; 4] = [0, 0, 1280, 800];
 
+    fn compare(mode: CompareMode) -> Compare {
+        Compare { mode, ..Compare::default() }
+    }
+
     #[test]
     fn one_panel_is_letterboxed() {
-        let l = layout(CompareMode::On, WINDOW, Extent::new(640, 360), 0.5);
+        let l = layout(&compare(CompareMode::On), WINDOW, Extent::new(640, 360));
         assert_eq!(l.scale, 2.0);
         assert_eq!(l.panels[0].origin, [0.0, 40.0]);
         assert_eq!(l.panels[0].source, Source::Neural);
@@ -165,22 +278,60 @@ mod tests {
     #[test]
     fn wipe_panels_meet_at_the_line() {
         let image = Extent::new(640, 360);
-        for wipe in [0.0, 0.25, 1.0, -3.0, f32::NAN] {
-            let l = layout(CompareMode::Wipe, WINDOW, image, wipe);
-            assert_eq!(l.panels[0].clip[2], l.panels[1].clip[0]);
-            assert_eq!(l.panels[0].origin, l.panels[1].origin);
-            let x = l.divider.unwrap_or(-1.0);
-            assert!((0.0..=1280.0).contains(&x));
-            if (0.0..=1.0).contains(&wipe) {
-                assert!((wipe_at(&l, image, x) - wipe).abs() < 1e-3);
+        for line in [Line::Vertical, Line::Horizontal] {
+            for wipe in [0.0, 0.25, 1.0, -3.0, f32::NAN] {
+                let l = layout(&Compare { wipe, line, ..compare(CompareMode::Wipe) }, WINDOW, image);
+                let axis = line.axis();
+                assert_eq!(l.panels[0].clip[axis + 2], l.panels[1].clip[axis]);
+                assert_eq!(l.panels[0].origin, l.panels[1].origin);
+                let at = l.divider.unwrap_or(-1.0);
+                assert!((0.0..=1280.0).contains(&at));
+                if (0.0..=1.0).contains(&wipe) {
+                    assert!((wipe_at(&l, image, [at, at]) - wipe).abs() < 1e-3);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn the_line_stays_in_view_when_zoomed() {
+        let image = Extent::new(640, 360);
+        let mut c = Compare { wipe: 0.25, ..compare(CompareMode::Wipe) };
+        c.zoom = Zoom { scale: Some(16.0), center: [0.9, 0.9] };
+        let l = layout(&c, WINDOW, image);
+        assert_eq!(l.divider, Some(320.0));
+        assert_eq!(wipe_at(&l, image, [320.0, 5.0]), 0.25);
+    }
+
+    #[test]
+    fn pixels_are_found_in_every_panel() {
+        let image = Extent::new(640, 360);
+        for mode in CompareMode::ALL {
+            let l = layout(&compare(mode), WINDOW, image);
+            for panel in &l.panels {
+                let at = [panel.origin[0] + 10.5 * l.scale, panel.origin[1] + 200.5 * l.scale];
+                if l.panel_at(at) == Some(panel) {
+                    assert_eq!(l.pixel_at(at, image), Some([10, 200]));
+                }
+            }
+            assert_eq!(l.pixel_at([640.0, 1.0], image), None, "the space around the image has no pixels");
+        }
+    }
+
+    #[test]
+    fn the_original_is_one_image_everywhere() {
+        for mode in CompareMode::ALL {
+            let c = compare(mode);
+            let mut l = layout(&c, WINDOW, Extent::new(640, 360));
+            c.original(&mut l);
+            assert!(l.panels.iter().all(|panel| panel.source == Source::Input));
         }
     }
 
     #[test]
     fn side_by_side_is_equal_and_disjoint() {
         for image in [Extent::new(640, 360), Extent::new(33, 400), Extent::new(3840, 2160)] {
-            let l = layout(CompareMode::Side, WINDOW, image, 0.5);
+            let l = layout(&compare(CompareMode::Side), WINDOW, image);
             let size = |p: &Panel| (p.clip[2] - p.clip[0], p.clip[3] - p.clip[1]);
             assert_eq!(size(&l.panels[0]), size(&l.panels[1]));
             let [a, b] = [l.panels[0].clip, l.panels[1].clip];
@@ -195,7 +346,7 @@ mod tests {
     #[test]
     fn tiny_windows_have_a_layout() {
         for mode in CompareMode::ALL {
-            let l = layout(mode, [0, 0, 1, 1], Extent::new(640, 360), 0.5);
+            let l = layout(&compare(mode), [0, 0, 1, 1], Extent::new(640, 360));
             assert!(l.scale > 0.0 && l.scale.is_finite());
         }
     }

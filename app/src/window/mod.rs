@@ -7,10 +7,12 @@ mod input;
 pub mod layout;
 mod loading;
 mod pacing;
+mod pointer;
 mod record;
 mod session;
 pub mod settings;
 mod viewer;
+pub mod zoom;
 
 use std::path::PathBuf;
 

@@ -12,6 +12,7 @@ use network::model::Source;
 use renderer::{Camera, Effects, FlyInput, Scene, View, fly, halton_jitter};
 
 use super::graphics::Shown;
+use super::layout::Compare;
 use super::loading::Loading;
 use super::record::Record;
 use super::settings::Settings;
@@ -409,7 +410,9 @@ impl Session {
     /// Whether the live picture that is there will do: on a slow device, drawing it anew only for other noise takes time
     /// from the network.
     pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
-        let now = (self.camera, self.time, settings.clone());
+        // How it is seen does not change it.
+        let settings = Settings { compare: Compare::default(), ..settings.clone() };
+        let now = (self.camera, self.time, settings);
         let same = picture == Picture::Live && self.is_slow() && self.live.as_ref() == Some(&now);
         self.live = (picture == Picture::Live).then_some(now);
         same

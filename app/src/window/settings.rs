@@ -3,7 +3,7 @@
 use network::frame::Style;
 use network::geometry::Extent;
 
-use super::layout::CompareMode;
+use super::layout::Compare;
 
 /// All choices. Everything but `size` is a parameter of the next frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,10 +12,8 @@ pub struct Settings {
     pub network: bool,
     /// Whether its history is used.
     pub temporal: bool,
-    /// What is compared.
-    pub mode: CompareMode,
-    /// The wipe's line: 0 at the left side of the image, 1 at its right side.
-    pub wipe: f32,
+    /// What is compared, and how it is seen.
+    pub compare: Compare,
     /// Size of the rendered frame, in pixels; independent of the window.
     pub size: Extent,
     /// Whether the scene stands still.
@@ -48,8 +46,7 @@ impl Settings {
         Self {
             network: true,
             temporal: true,
-            mode: CompareMode::default(),
-            wipe: 0.5,
+            compare: Compare::default(),
             size,
             paused: false,
             path: true,

@@ -78,9 +78,10 @@ impl Viewer {
         let scale = window.scale_factor() as f32;
         let gui = egui_winit::State::new(context, ViewportId::ROOT, &window, Some(scale), None, Some(limit));
         let now = Instant::now();
-        let settings = Settings { mode: options.mode, ..Settings::new(size) };
+        let mut settings = Settings::new(size);
+        settings.compare.mode = options.mode;
         Ok(Self {
-            layout: layout::layout(settings.mode, [0, 0, 1, 1], size, settings.wipe),
+            layout: layout::layout(&settings.compare, [0, 0, 1, 1], size),
             graphics,
             gui,
             session,
@@ -201,7 +202,12 @@ impl Viewer {
         let (width, height) = (window.width as i32, window.height as i32);
         let room = overlay::has_room(egui::vec2(window.width as f32, window.height as f32) / scale);
         let left = if self.settings.overlay && room { (overlay::PANEL_WIDTH * scale).round() as i32 } else { 0 };
-        layout::layout(self.settings.mode, [left, 0, width, height], self.image(), self.settings.wipe)
+        let compare = &self.settings.compare;
+        let mut layout = layout::layout(compare, [left, 0, width, height], self.image());
+        if self.held.original() {
+            compare.original(&mut layout);
+        }
+        layout
     }
 
     /// Collects what the overlay shows.
@@ -277,6 +283,7 @@ impl Viewer {
         match self.session.resize(size) {
             Ok(()) => {
                 self.message = None;
+                self.settings.compare.zoom.resized(self.settings.size, size);
                 self.settings.size = size;
                 Ok(())
             }
@@ -303,8 +310,14 @@ impl Viewer {
         let window = self.graphics.size();
         let document = serde_json::json!({
             "window": [window.width, window.height],
-            "mode": self.settings.mode,
-            "wipe": self.settings.wipe,
+            "mode": self.settings.compare.mode,
+            "wipe": self.settings.compare.wipe,
+            "line": self.settings.compare.line,
+            "difference": self.settings.compare.difference,
+            "gain": self.settings.compare.gain,
+            "scale": self.layout.scale,
+            "fits": self.settings.compare.zoom.scale.is_none(),
+            "original": self.held.original(),
             "network": self.settings.network,
             "temporal": self.settings.temporal,
             "overlay": self.settings.overlay,

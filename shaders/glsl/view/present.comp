@@ -1,5 +1,5 @@
 // Presentation: the two display images of a frame, placed into a picture of the window's size.
-// Up to two panels; each shows one source, clipped to a rectangle of the window. A wipe is two panels with one origin,
+// Up to two panels; each shows one source (an image, or the difference of both), clipped to a rectangle of the window. A wipe is two panels with one origin,
 // side by side is two panels with two origins; the host decides (window::layout). The space around the image is grey.
 // Colours are blended as they are encoded: this is a picture of the two images, not light.
 #version 460
@@ -21,9 +21,11 @@ layout(push_constant) uniform Push {
     vec2 origin0;        // window position of the image's corner
     vec2 origin1;
     float scale;         // window pixels per image pixel
-    float divider;       // window x of the wipe's line; negative: none
-    uint which0;         // the source that panel 0 shows
+    float divider;       // window x or y of the wipe's line; negative: none
+    uint which0;         // what panel 0 shows: 0 and 1 are the images, 2 and 3 their absolute and signed difference
     uint which1;
+    uint horizontal;     // whether the wipe's line runs from left to right
+    float gain;          // factor of differences
 };
 
 const vec3 BACKGROUND = vec3(0.086);
@@ -32,7 +34,10 @@ const uint MAX_TAPS = 8;     // per axis, when the image is shown smaller than i
 vec3 texel(uint which, ivec2 at) {
     ivec2 p = clamp(at, ivec2(0), ivec2(image) - 1);
     uint i = uint(p.y) * image.x + uint(p.x);
-    return unpackUnorm4x8(which == 0 ? source0[i] : source1[i]).rgb;
+    if (which < 2) return unpackUnorm4x8(which == 0 ? source0[i] : source1[i]).rgb;
+    vec3 difference = unpackUnorm4x8(source1[i]).rgb - unpackUnorm4x8(source0[i]).rgb;
+    vec3 shown = which == 2 ? abs(difference) * gain : 0.5 + 0.5 * gain * difference;
+    return clamp(shown, 0.0, 1.0);
 }
 
 // Larger than it is: every image pixel stays a sharp square, its borders are one window pixel wide.
@@ -88,10 +93,13 @@ void main() {
     else if (inside(pixel, clip1)) color = panel(which1, origin1, at);
 
     if (divider >= 0.0) {
-        float top = max(origin0.y, float(clip0.y));
-        float bottom = min(origin0.y + float(image.y) * scale, float(clip0.w));
-        float d = abs(at.x - divider);
-        if (at.y >= top && at.y < bottom && d < 2.5) color = d < 1.5 ? vec3(1.0) : vec3(0.0);
+        bool across = horizontal != 0;
+        vec2 lo = max(origin0, vec2(clip0.xy));
+        vec2 hi = min(origin0 + vec2(image) * scale, vec2(clip1.zw));
+        float along = across ? at.x : at.y;
+        float d = abs((across ? at.y : at.x) - divider);
+        bool beside = across ? along >= lo.x && along < hi.x : along >= lo.y && along < hi.y;
+        if (beside && d < 2.5) color = d < 1.5 ? vec3(1.0) : vec3(0.0);
     }
     imageStore(target, pixel, vec4(color, 1.0));
 }
