@@ -1,9 +1,12 @@
 //! Times a frame of the exact route on a device, operation by operation.
 //!
-//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|lanes] [--ops] WxH...`
+//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|truncating] [--certify] [--check]
+//! [--ops] WxH...`
 //!
 //! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
-//! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation).
+//! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation);
+//! operations that run together count as the first. With --certify it first lists where the truncating kernels differ from
+//! the plain ones; with --check it compares the head with that of the plain kernels, run operation by operation.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -21,18 +24,36 @@ struct Arguments {
     frames: usize,
     form: Option<Tuning>,
     ops: bool,
+    certify: bool,
+    check: bool,
     sizes: Vec<Extent>,
 }
 
 fn arguments() -> Result<Arguments, Box<dyn Error>> {
-    let mut a = Arguments { device: String::new(), frames: 5, form: None, ops: false, sizes: Vec::new() };
+    let mut a = Arguments {
+        device: String::new(),
+        frames: 5,
+        form: None,
+        ops: false,
+        certify: false,
+        check: false,
+        sizes: Vec::new(),
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
             "--device" => a.device = value()?,
             "--frames" => a.frames = value()?.parse()?,
-            "--form" => a.form = (value()? == "tile").then_some(Tuning::Tile),
+            "--form" => {
+                a.form = Some(match value()?.as_str() {
+                    "tile" => Tuning::Tile,
+                    "truncating" => Tuning::Truncating,
+                    other => return Err(format!("{other} is neither tile nor truncating").into()),
+                });
+            }
+            "--certify" => a.certify = true,
+            "--check" => a.check = true,
             "--ops" => a.ops = true,
             size => {
                 let (w, h) = size.split_once('x').ok_or(format!("{size} is not a size like 1920x1080"))?;
@@ -64,7 +85,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let a = arguments()?;
     let instance = Instance::new(&InstanceDesc::default())?;
     let device = Device::open(&instance, &DeviceSelector::parse(&a.device))?;
-    let kernels = Kernels::with_tuning(&device, Route::Exact, a.form.unwrap_or_else(|| Tuning::of(&device)))?;
+    if a.certify {
+        let differences = Kernels::certify(&device)?;
+        println!("truncating kernels: {} differences", differences.len());
+        differences.iter().for_each(|d| println!("  {d}"));
+    }
+    let kernels = match a.form {
+        Some(form) => Kernels::with_tuning(&device, Route::Exact, form)?,
+        None => Kernels::new(&device, Route::Exact)?,
+    };
     let weights = Weights::upload(&device, &synth::generate(Preset::Lively, 1)?)?;
     println!("{}, {:?}", device.caps().name, kernels.tuning());
     for valid in a.sizes {
@@ -74,6 +103,18 @@ fn main() -> Result<(), Box<dyn Error>> {
             .flat_map(|i| (0x3000 + (i.wrapping_mul(2_654_435_761) >> 20) as u16 % 0x0c00).to_le_bytes())
             .collect();
         network.write_tensor(plan.features, &features)?;
+        if a.check {
+            network.run(u64::MAX)?;
+            let head = network.read_tensor(plan.head)?;
+            let plain = Kernels::with_tuning(&device, Route::Exact, Tuning::Tile)?;
+            let options = NetworkOptions { unfused: true, ..NetworkOptions::default() };
+            let unfused = Network::new(&device, &plain, &weights, Arc::clone(&plan), options)?;
+            unfused.write_tensor(plan.features, &features)?;
+            unfused.run(u64::MAX)?;
+            let differ = head.iter().zip(unfused.read_tensor(plan.head)?).filter(|(a, b)| **a != *b).count();
+            println!("{valid}: {differ} of {} bytes of the head differ from the plain form", head.len());
+            network.write_tensor(plan.features, &features)?;
+        }
         let stamps = Timestamps::new(&device, "operations", plan.ops.len() as u32 + 1)?;
         let mut cmd = CommandBuffer::new(&device, "frame")?;
         cmd.begin()?;
@@ -114,8 +155,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut kinds: BTreeMap<String, (f64, f64, usize)> = BTreeMap::new();
         for (i, times) in per_op.iter_mut().enumerate().filter(|(_, t)| !t.is_empty()) {
             let op = OpId(i as u32);
-            let (time, macs) = (median(times), plan.op_cost(plan.op(op)).macs as f64);
-            let name = if a.ops { plan.op(op).label.clone() } else { kind(&plan, op) };
+            if network.is_covered(op) {
+                continue;
+            }
+            let (mut macs, mut name) = (plan.op_cost(plan.op(op)).macs, kind(&plan, op));
+            let next = OpId(op.0 + 1);
+            if i + 1 < plan.ops.len() && network.is_covered(next) {
+                macs += plan.op_cost(plan.op(next)).macs;
+                name = format!("{name} + {}", kind(&plan, next));
+            }
+            let (time, macs) = (median(times), macs as f64);
+            let name = if a.ops { plan.op(op).label.clone() } else { name };
             let entry = kinds.entry(name).or_default();
             *entry = (entry.0 + time, entry.1 + macs, entry.2 + 1);
         }

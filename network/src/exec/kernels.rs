@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gpu::{ComputePipeline, Device, PipelineDesc};
 
-use super::ExecError;
+use super::{ExecError, certify};
 
 /// Which arithmetic executes the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,11 +23,13 @@ impl Route {
     }
 }
 
-/// Which form of the multiply and attention kernels a device runs. Both give the same bytes.
+/// Which form of the multiply and attention kernels a device runs. All give the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tuning {
     /// Workgroups share tiles through shared memory: any device.
     Tile,
+    /// Tiles on GPUs that round f32 toward zero on demand and compute in halves: fewer instructions a product.
+    Truncating,
     /// A workgroup is one subgroup of this many invocations that shares operands by shuffles: devices that run a
     /// subgroup as one CPU vector.
     Lanes(u32),
@@ -39,9 +41,27 @@ impl Tuning {
         let caps = device.caps();
         let lanes = caps.subgroup.size;
         let shuffles = caps.subgroup.operations.contains(&"shuffle");
-        if caps.is_cpu && shuffles && matches!(lanes, 4 | 8 | 16) { Tuning::Lanes(lanes) } else { Tuning::Tile }
+        if caps.is_cpu && shuffles && matches!(lanes, 4 | 8 | 16) {
+            Tuning::Lanes(lanes)
+        } else if Self::truncating_fits(device) {
+            Tuning::Truncating
+        } else {
+            Tuning::Tile
+        }
+    }
+
+    /// Whether the device can run the truncating kernels at all.
+    pub fn truncating_fits(device: &Device) -> bool {
+        let caps = device.caps();
+        caps.rounding_mode_rtz_f32
+            && caps.float16
+            && caps.limits.max_shared_memory >= TRUNCATING_SHARED
+            && caps.limits.max_invocations >= 256
     }
 }
+
+/// Bytes of shared memory that the truncating kernels take.
+const TRUNCATING_SHARED: u32 = 24 << 10;
 
 /// A kernel of the exact route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +73,14 @@ pub(super) enum Kernel {
     GemmWide,
     /// Multiply with a partitioned K.
     GemmParts,
+    /// One partition of K a workgroup layer.
+    GemmSplit,
+    /// The sum of the partitions.
+    GemmJoin,
+    /// QKV multiply and window normalisation, N not a multiple of 64.
+    QkvNarrow,
+    /// QKV multiply and window normalisation, N a multiple of 64.
+    QkvWide,
     NormaliseWindow,
     NormaliseVit,
     WindowAttention,
@@ -65,11 +93,15 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Kernel; 13] = [
+    const ALL: [Kernel; 17] = [
         Kernel::Adapter,
         Kernel::GemmNarrow,
         Kernel::GemmWide,
         Kernel::GemmParts,
+        Kernel::GemmSplit,
+        Kernel::GemmJoin,
+        Kernel::QkvNarrow,
+        Kernel::QkvWide,
         Kernel::NormaliseWindow,
         Kernel::NormaliseVit,
         Kernel::WindowAttention,
@@ -81,34 +113,31 @@ impl Kernel {
         Kernel::Head,
     ];
 
-    fn shader(self, tuning: Tuning) -> String {
-        let tuned = |tile: &str, lanes: &str| match tuning {
-            Tuning::Tile => format!("network/{tile}"),
-            Tuning::Lanes(n) => format!("network/{lanes}{n}"),
+    /// The shader of a form; `None` where the form does without this kernel.
+    fn shader(self, tuning: Tuning) -> Option<String> {
+        let tuned = |tile: &str, lanes: &str, truncating: &str| match tuning {
+            Tuning::Tile => (!tile.is_empty()).then(|| format!("network/{tile}")),
+            Tuning::Truncating => (!truncating.is_empty()).then(|| format!("network/{truncating}")),
+            Tuning::Lanes(n) => (!lanes.is_empty()).then(|| format!("network/{lanes}{n}")),
         };
         match self {
-            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes."),
-            Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes."),
-            Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes."),
-            Kernel::WindowAttention => tuned("attention_tile.window", "attention_lanes.window"),
-            Kernel::VitAttention => tuned("attention_tile.vit", "attention_lanes.vit"),
-            Kernel::Adapter => "network/adapter".into(),
-            Kernel::NormaliseWindow => "network/normalise.window".into(),
-            Kernel::NormaliseVit => "network/normalise.vit".into(),
-            Kernel::Pool => "network/pool".into(),
-            Kernel::MergeCode => "network/merge.code".into(),
-            Kernel::MergeBoth => "network/merge.both".into(),
-            Kernel::PostBlend => "network/post_blend".into(),
-            Kernel::Head => "network/head".into(),
-        }
-    }
-
-    /// The multiply for a matrix of `n` columns.
-    pub fn gemm(n: usize, partitioned: bool) -> Self {
-        match (partitioned, n.is_multiple_of(64)) {
-            (true, _) => Kernel::GemmParts,
-            (false, true) => Kernel::GemmWide,
-            (false, false) => Kernel::GemmNarrow,
+            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes.", "gemm_rtz.narrow"),
+            Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes.", "gemm_rtz.wide"),
+            Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes.", ""),
+            Kernel::GemmSplit => tuned("", "", "gemm_rtz.split"),
+            Kernel::GemmJoin => tuned("", "", "gemm_join"),
+            Kernel::QkvNarrow => tuned("", "", "gemm_rtz.norm_narrow"),
+            Kernel::QkvWide => tuned("", "", "gemm_rtz.norm_wide"),
+            Kernel::WindowAttention => tuned("attention_tile.window", "attention_lanes.window", "attention_rtz.window"),
+            Kernel::VitAttention => tuned("attention_tile.vit", "attention_lanes.vit", "attention_rtz.vit"),
+            Kernel::Adapter => Some("network/adapter".into()),
+            Kernel::NormaliseWindow => Some("network/normalise.window".into()),
+            Kernel::NormaliseVit => Some("network/normalise.vit".into()),
+            Kernel::Pool => Some("network/pool".into()),
+            Kernel::MergeCode => Some("network/merge.code".into()),
+            Kernel::MergeBoth => Some("network/merge.both".into()),
+            Kernel::PostBlend => Some("network/post_blend".into()),
+            Kernel::Head => Some("network/head".into()),
         }
     }
 }
@@ -124,12 +153,28 @@ impl Tiles {
         Self { tuning }
     }
 
+    /// The multiply for matrices of `n` columns.
+    pub fn gemm(self, n: usize, partitioned: bool) -> Kernel {
+        match (partitioned, n.is_multiple_of(64)) {
+            (true, _) if self.tuning == Tuning::Truncating => Kernel::GemmSplit,
+            (true, _) => Kernel::GemmParts,
+            (false, true) => Kernel::GemmWide,
+            (false, false) => Kernel::GemmNarrow,
+        }
+    }
+
+    /// The multiply with the window normalisation behind it, if there is one.
+    pub fn qkv(self, n: usize) -> Option<Kernel> {
+        let kernel = if n.is_multiple_of(64) { Kernel::QkvWide } else { Kernel::QkvNarrow };
+        (self.tuning == Tuning::Truncating).then_some(kernel)
+    }
+
     /// Rows and columns of a multiply; the columns divide N.
-    pub fn gemm(self, kernel: Kernel) -> (u32, u32) {
+    pub fn gemm_tile(self, kernel: Kernel) -> (u32, u32) {
         match (self.tuning, kernel) {
             (Tuning::Lanes(n), _) => (32, n),
-            (Tuning::Tile, Kernel::GemmNarrow) => (128, 32),
-            (Tuning::Tile, _) => (64, 64),
+            (Tuning::Tile | Tuning::Truncating, Kernel::GemmNarrow | Kernel::QkvNarrow) => (128, 32),
+            (Tuning::Tile | Tuning::Truncating, _) => (64, 64),
         }
     }
 
@@ -138,7 +183,7 @@ impl Tiles {
         match self.tuning {
             Tuning::Lanes(16) => 16,
             Tuning::Lanes(n) => 2 * n,
-            Tuning::Tile => 64,
+            Tuning::Tile | Tuning::Truncating => 64,
         }
     }
 
@@ -146,7 +191,7 @@ impl Tiles {
     pub fn vit_queries(self) -> u32 {
         match self.tuning {
             Tuning::Lanes(n) => n,
-            Tuning::Tile => 64,
+            Tuning::Tile | Tuning::Truncating => 64,
         }
     }
 }
@@ -160,12 +205,37 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Creates the pipelines in the form that suits the device.
+    /// Creates the pipelines in the form that suits the device. The truncating form is taken only when it gives the bytes
+    /// of the plain one on this device and driver, operand by operand; otherwise the reason is logged.
     ///
     /// # Errors
     /// The device lacks something a kernel needs, or pipeline creation fails.
     pub fn new(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
-        Self::with_tuning(device, route, Tuning::of(device))
+        let tuning = Tuning::of(device);
+        if tuning != Tuning::Truncating {
+            return Self::with_tuning(device, route, tuning);
+        }
+        let plain = Self::with_tuning(device, route, Tuning::Tile)?;
+        let doubt = match Self::with_tuning(device, route, tuning) {
+            Ok(kernels) => match certify::compare(&plain, &kernels) {
+                Ok(None) => return Ok(kernels),
+                Ok(Some(difference)) => difference.to_string(),
+                Err(error) => error.to_string(),
+            },
+            Err(error) => error.to_string(),
+        };
+        tracing::warn!("{}: the truncating kernels are not used: {doubt}", device.caps().name);
+        Ok(plain)
+    }
+
+    /// Where the truncating kernels differ from the plain ones on this device, in words; empty when they may be used.
+    ///
+    /// # Errors
+    /// As [`Kernels::new`].
+    pub fn certify(device: &Arc<Device>) -> Result<Vec<String>, ExecError> {
+        let plain = Self::with_tuning(device, Route::Exact, Tuning::Tile)?;
+        let truncating = Self::with_tuning(device, Route::Exact, Tuning::Truncating)?;
+        Ok(certify::differences(&plain, &truncating)?.iter().map(ToString::to_string).collect())
     }
 
     /// Creates the pipelines in a given form.
@@ -177,7 +247,7 @@ impl Kernels {
         let mut by_shader: HashMap<String, Arc<ComputePipeline>> = HashMap::new();
         let mut pipelines = HashMap::new();
         for kernel in Kernel::ALL {
-            let name = kernel.shader(tuning);
+            let Some(name) = kernel.shader(tuning) else { continue };
             let pipeline = match by_shader.get(&name) {
                 Some(pipeline) => Arc::clone(pipeline),
                 None => Arc::new(Self::pipeline_of(device, &name, tuning)?),

@@ -14,6 +14,7 @@ use crate::plan::{
 
 use super::ExecError;
 use super::blocks::{Bounds, Split};
+use super::fusion::{Fusion, Fusions};
 use super::kernels::{Kernel, Tiles};
 use super::step::{Bound, Step};
 use super::weights::Weights;
@@ -24,6 +25,8 @@ const ROW_ALIGN: u64 = 64;
 const LINEAR: u64 = 64;
 /// Workgroups of an elementwise dispatch in x.
 const LINEAR_WIDTH: u64 = 32768;
+/// Bytes that pass between two multiplies at a time.
+pub(super) const CHAIN_BYTES: u64 = 32 << 20;
 /// What an elementwise element costs, in multiply-accumulates.
 const ELEMENT_COST: u64 = 8;
 
@@ -32,12 +35,21 @@ pub(super) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub weights: &'a Weights,
     pub tiles: Tiles,
+    pub fusions: &'a Fusions,
     pub bounds: Bounds,
 }
 
 impl Lowering<'_> {
     /// The dispatches of one operation, in any order.
     pub fn steps(&self, id: OpId) -> Result<Vec<Step>, ExecError> {
+        if self.fusions.covers(id) {
+            return Ok(Vec::new());
+        }
+        match self.fusions.at(id) {
+            Some(Fusion::Qkv(gemm, normalise)) => return self.qkv_normalise(id, gemm, normalise),
+            Some(Fusion::Chain(first, second)) => return self.chain(id, first, second),
+            None => {}
+        }
         match &self.plan.op(id).kind {
             OpKind::Adapter(o) => self.adapter(id, o),
             OpKind::Gemm(o) => self.gemm(id, o),
@@ -96,7 +108,7 @@ impl Lowering<'_> {
         let step = |block: Range<u64>| {
             let rows = block.end - block.start;
             let (bound, push) = make(&block);
-            Step { op, kernel, bound, push, groups: linear_groups(rows * per_row), cost: rows * cost }
+            Step { op, kernel, bound, push, groups: linear_groups(rows * per_row), after: false, cost: rows * cost }
         };
         Ok(self.blocks(op, split)?.into_iter().map(step).collect())
     }
@@ -133,6 +145,33 @@ impl Lowering<'_> {
     }
 
     fn gemm(&self, op: OpId, o: &Gemm) -> Result<Vec<Step>, ExecError> {
+        let split = self.gemm_split(o);
+        let mut steps = Vec::new();
+        for block in self.blocks(op, split)? {
+            steps.extend(self.gemm_block(op, o, &block)?);
+        }
+        Ok(steps)
+    }
+
+    fn gemm_kernel(&self, o: &Gemm) -> Kernel {
+        let (n, groups) = (o.weight.n, o.weight.groups);
+        let n = if o.weight.stacked { n * groups } else { n };
+        self.tiles.gemm(n, o.partition < o.weight.k)
+    }
+
+    fn gemm_split(&self, o: &Gemm) -> Split {
+        let channels = o.weight.n * o.weight.groups;
+        let tensors = [Some(o.input), o.seed.as_ref().map(|s| s.skip), o.out_half, o.out_code];
+        let widest = tensors.iter().flatten().map(|&id| self.row_bytes(id)).max().unwrap_or(1);
+        let parts = o.weight.k / o.partition;
+        let widest = if parts > 1 { widest.max((parts * channels * 2) as u64) } else { widest };
+        let (tile_rows, _) = self.tiles.gemm_tile(self.gemm_kernel(o));
+        let cost = (o.weight.k * channels) as u64;
+        Split { units: self.rows(o.input), align: ROW_ALIGN, bytes: widest, per_group: u64::from(tile_rows), cost }
+    }
+
+    /// The steps of one block of rows.
+    fn gemm_block(&self, op: OpId, o: &Gemm, block: &Range<u64>) -> Result<Vec<Step>, ExecError> {
         let (groups, n) =
             if o.weight.stacked { (1, o.weight.n * o.weight.groups) } else { (o.weight.groups, o.weight.n) };
         let (k, channels, input) = (o.weight.k, groups * n, self.plan.tensor(o.input).channels);
@@ -144,37 +183,94 @@ impl Lowering<'_> {
         let weight = Bound::Weight(self.weights.slice(&o.weight.record, o.weight.offset)?);
         // Bindings that a dispatch does not touch name bytes that it reads, or writes, anyway.
         let scale = seed.map(|s| self.vector(&s.scale)).transpose()?.unwrap_or(weight);
-        let tensors = [Some(o.input), seed.map(|s| s.skip), o.out_half, o.out_code];
-        let widest = tensors.iter().flatten().map(|&id| self.row_bytes(id)).max().unwrap_or(1);
-        let cost = (k * channels) as u64;
-        let kernel = Kernel::gemm(n, o.partition < k);
-        let (tile_rows, tile_columns) = self.tiles.gemm(kernel);
-        let split =
-            Split { units: self.rows(o.input), align: ROW_ALIGN, bytes: widest, per_group: u64::from(tile_rows), cost };
-        let step = |block: Range<u64>| {
-            let bound = |id: Option<TensorId>| id.map(|id| self.bound(id, &block));
-            let skip = bound(seed.map(|s| s.skip)).unwrap_or(weight);
-            let out_half = bound(o.out_half.or(o.out_code)).unwrap_or(weight);
-            let out_code = bound(o.out_code.or(o.out_half)).unwrap_or(weight);
-            Step {
-                op,
-                kernel,
-                bound: vec![self.bound(o.input, &block), weight, scale, skip, out_half, out_code],
-                push: vec![
-                    length(&block),
-                    k as u32 / 16,
-                    n as u32,
-                    channels as u32,
-                    input as u32 / 16,
-                    if groups > 1 { k as u32 / 16 } else { 0 },
-                    o.partition as u32 / 16,
-                    flags,
-                ],
-                groups: [channels as u32 / tile_columns, length(&block).div_ceil(tile_rows), 1],
-                cost: cost * (block.end - block.start),
-            }
+        let kernel = self.gemm_kernel(o);
+        let (tile_rows, tile_columns) = self.tiles.gemm_tile(kernel);
+        let parts = k / o.partition;
+        let bound = |id: Option<TensorId>| id.map(|id| self.bound(id, block));
+        let skip = bound(seed.map(|s| s.skip)).unwrap_or(weight);
+        let out_half = bound(o.out_half.or(o.out_code)).unwrap_or(weight);
+        let out_code = bound(o.out_code.or(o.out_half)).unwrap_or(weight);
+        let rows = u64::from(length(block));
+        let whole = Step {
+            op,
+            kernel,
+            bound: vec![self.bound(o.input, block), weight, scale, skip, out_half, out_code],
+            push: vec![
+                length(block),
+                k as u32 / 16,
+                n as u32,
+                channels as u32,
+                input as u32 / 16,
+                if groups > 1 { k as u32 / 16 } else { 0 },
+                o.partition as u32 / 16,
+                flags,
+            ],
+            groups: [channels as u32 / tile_columns, length(block).div_ceil(tile_rows), 1],
+            after: false,
+            cost: (k * channels) as u64 * rows,
         };
-        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
+        if kernel != Kernel::GemmSplit {
+            return Ok(vec![whole]);
+        }
+        let scratch = Bound::Scratch(rows * (parts * channels * 2) as u64);
+        let (mut part, mut join) = (whole.clone(), whole);
+        part.bound[4] = scratch;
+        part.groups[2] = parts as u32;
+        // The block before may still be read.
+        part.after = true;
+        join.kernel = Kernel::GemmJoin;
+        join.bound[0] = scratch;
+        join.push[2] = parts as u32;
+        join.groups = linear_groups(rows * channels as u64 / 4);
+        join.after = true;
+        join.cost = rows * channels as u64 * ELEMENT_COST;
+        Ok(vec![part, join])
+    }
+
+    /// Two multiplies, block by block, with the scratch buffer between them.
+    fn chain(&self, op: OpId, first: &Gemm, second: &Gemm) -> Result<Vec<Step>, ExecError> {
+        let (a, b) = (self.gemm_split(first), self.gemm_split(second));
+        let between = self.row_bytes(second.input);
+        let split = Split {
+            // Blocks so small that what passes between the multiplies stays in the scratch buffer.
+            bytes: a.bytes.max(b.bytes).max(between * (self.bounds.binding / CHAIN_BYTES).max(1)),
+            per_group: a.per_group.min(b.per_group),
+            cost: a.cost + b.cost,
+            ..a
+        };
+        let mut steps = Vec::new();
+        for block in self.blocks(op, split)? {
+            let scratch = Bound::Scratch((block.end - block.start) * between);
+            let (mut producers, mut consumers) =
+                (self.gemm_block(op, first, &block)?, self.gemm_block(op, second, &block)?);
+            for step in &mut producers {
+                step.bound[4..=5].fill(scratch);
+                // The block before may still be read.
+                step.after = true;
+            }
+            for step in &mut consumers {
+                step.bound[0] = scratch;
+                step.after = true;
+            }
+            steps.append(&mut producers);
+            steps.append(&mut consumers);
+        }
+        Ok(steps)
+    }
+
+    /// The multiply's bindings with the head scales in place of a seed's, and the normalised codes as its output.
+    fn qkv_normalise(&self, op: OpId, gemm: &Gemm, normalise: &Normalise) -> Result<Vec<Step>, ExecError> {
+        let scale = Bound::Weight(self.weights.slice(&normalise.scale.record, normalise.scale.offset)?);
+        let n = gemm.weight.n;
+        let kernel = self.tiles.qkv(n).expect("a fusion of this form");
+        let (tile_rows, tile_columns) = self.tiles.gemm_tile(kernel);
+        let mut steps = self.gemm(op, gemm)?;
+        for step in &mut steps {
+            step.kernel = kernel;
+            step.bound[2] = scale;
+            step.groups = [n as u32 / tile_columns, step.push[0].div_ceil(tile_rows), 1];
+        }
+        Ok(steps)
     }
 
     fn window_attention(&self, op: OpId, o: &WindowAttention) -> Result<Vec<Step>, ExecError> {
@@ -195,6 +291,7 @@ impl Lowering<'_> {
                 kernel: Kernel::WindowAttention,
                 bound: vec![self.bound_lines(o.qkv, first..last), self.bound_lines(o.output, first..last), prior],
                 push: vec![heads as u32, o.phase % 4, extent.width, extent.height, first as u32, block.start as u32],
+                after: false,
                 groups: [grid.columns * heads as u32 * (64 / self.tiles.window_queries()), length(&block), 1],
                 cost: cost * (block.end - block.start),
             }
@@ -220,6 +317,7 @@ impl Lowering<'_> {
             bound: vec![self.bound(o.qkv, &all), self.bound(o.output, &all)],
             push: vec![heads as u32, o.tokens as u32, o.padded as u32, block.start as u32],
             groups: [length(&block), heads as u32, 1],
+            after: false,
             cost: cost * (block.end - block.start),
         };
         Ok(self.blocks(op, split)?.into_iter().map(step).collect())
@@ -243,7 +341,7 @@ impl Lowering<'_> {
             let lines = block.end - block.start;
             let (bound, push) = make(&block, quads as u32);
             let groups = linear_groups(lines * u64::from(t.extent.width) * quads);
-            Step { op, kernel, bound, push, groups, cost: lines * cost }
+            Step { op, kernel, bound, push, groups, after: false, cost: lines * cost }
         };
         Ok(self.blocks(op, split)?.into_iter().map(step).collect())
     }

@@ -4,6 +4,9 @@ use crate::geometry::{Extent, Geometry};
 use crate::plan::{Arena, Plan, TensorId};
 
 use super::ExecError;
+use super::fusion::Fusions;
+use super::kernels::{Tiles, Tuning};
+use super::lower::CHAIN_BYTES;
 
 /// Alignment of every tensor, which satisfies any device's binding alignment.
 const ALIGNMENT: usize = 256;
@@ -11,7 +14,7 @@ const ALIGNMENT: usize = 256;
 /// Bytes of device memory by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Activations as placed.
+    /// Activations as placed, partial sums included.
     pub arena: u64,
     /// The largest sum of activations that live at once: no placement can be smaller.
     pub bound: u64,
@@ -50,6 +53,13 @@ impl Placement {
         };
         let slots = (0..plan.tensors.len() as u32).map(slot).collect();
         Self { slots, buffers: vec![arena.bytes as u64], bound: arena.bound as u64 }
+    }
+
+    /// Bytes of the arena and the scratch buffer in the form that fuses least, without placing anything for good.
+    pub fn predicted(plan: &Plan) -> (u64, u64) {
+        let fusions = Fusions::of(plan, Tiles::new(Tuning::Tile));
+        let placement = Self::shared(&fusions.memory_plan(plan));
+        (placement.bytes() + fusions.largest_between(plan).min(CHAIN_BYTES), placement.bound)
     }
 
     /// Every tensor has bytes of its own, in as many buffers of at most `most` bytes as that takes.
@@ -94,7 +104,7 @@ fn largest_that_fits(valid: Extent, limit: u64) -> Option<Extent> {
         let side = |v: u32| (v * sixteenths / 16).max(1);
         let extent = Extent::new(side(valid.width), side(valid.height));
         let plan = Plan::new(&Geometry::new(extent).ok()?);
-        (Placement::shared(&plan).bytes() <= limit).then_some(extent)
+        (Placement::predicted(&plan).0 <= limit).then_some(extent)
     })
 }
 
@@ -105,12 +115,12 @@ mod tests {
     #[test]
     fn a_size_that_fits_is_named() {
         let plan = Plan::new(&Geometry::new(Extent::new(3840, 2160)).unwrap());
-        let need = Placement::shared(&plan).bytes();
+        let need = Placement::predicted(&plan).0;
         let error = too_large(&plan, need, need / 3, "maxMemoryAllocationSize").to_string();
         assert!(error.contains("fits") && error.contains("3840x2160"), "{error}");
         let ExecError::TooLarge { fits: Some(fits), .. } = too_large(&plan, need, need / 3, "") else { panic!() };
         let smaller = Plan::new(&Geometry::new(fits).unwrap());
-        assert!(Placement::shared(&smaller).bytes() <= need / 3);
+        assert!(Placement::predicted(&smaller).0 <= need / 3);
     }
 
     #[test]

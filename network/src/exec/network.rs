@@ -10,6 +10,7 @@ use gpu::{
 
 use super::ExecError;
 use super::blocks::Bounds;
+use super::fusion::Fusions;
 use super::kernels::Kernels;
 use super::lower::Lowering;
 use super::memory::{self, Memory, Placement};
@@ -33,6 +34,9 @@ pub struct BufferSlice<'a> {
 pub struct NetworkOptions {
     /// Every tensor keeps bytes of its own, so that all can be read after a frame. Costs several times the memory.
     pub keep_all: bool,
+    /// Every operation runs by itself; otherwise kernels run several together where they can. Fusions are off with
+    /// `keep_all`, because a fused kernel leaves out the tensors in between.
+    pub unfused: bool,
     /// Wish for the largest step, in multiply-accumulates; `None` chooses by the kind of device.
     pub step_cost: Option<u64>,
 }
@@ -44,6 +48,9 @@ pub struct Network {
     weights: Arc<Weights>,
     placement: Placement,
     arenas: Vec<Buffer>,
+    /// Partial sums of the operation that runs.
+    scratch: Buffer,
+    fusions: Fusions,
     steps: Vec<Step>,
     sets: Vec<DescriptorSet>,
     /// First step of every operation, and one past the last.
@@ -74,7 +81,13 @@ impl Network {
     ) -> Result<Self, ExecError> {
         let limits = &device.caps().limits;
         let most = limits.max_memory_allocation.min(limits.max_buffer_size);
-        let placement = if options.keep_all { Placement::separate(&plan, most) } else { Placement::shared(&plan) };
+        let fused = !options.keep_all && !options.unfused;
+        let fusions = if fused { Fusions::of(&plan, kernels.tiles()) } else { Fusions::default() };
+        let placement = if options.keep_all {
+            Placement::separate(&plan, most)
+        } else {
+            Placement::shared(&fusions.memory_plan(&plan))
+        };
         if placement.buffers.iter().any(|&bytes| bytes > most) {
             return Err(memory::too_large(&plan, placement.bytes(), most, "maxMemoryAllocationSize"));
         }
@@ -82,6 +95,7 @@ impl Network {
             plan: &plan,
             weights,
             tiles: kernels.tiles(),
+            fusions: &fusions,
             bounds: Bounds {
                 binding: limits.max_storage_buffer_range,
                 groups: u64::from(limits.max_workgroup_count[1]),
@@ -112,12 +126,25 @@ impl Network {
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
+        let scratch = steps.iter().flat_map(|step| &step.bound).filter_map(|bound| match bound {
+            Bound::Scratch(bytes) => Some(*bytes),
+            _ => None,
+        });
+        let desc = BufferDesc {
+            name: "network scratch",
+            size: scratch.max().unwrap_or(0).max(256),
+            usage: BufferUsage::STORAGE_BUFFER,
+            memory: MemoryKind::Device,
+        };
+        let scratch = Buffer::new(device, &desc)?;
         let mut network = Self {
             plan,
             kernels: Arc::clone(kernels),
             weights: Arc::clone(weights),
             placement,
             arenas,
+            scratch,
+            fusions,
             steps,
             sets: Vec::new(),
             first_step,
@@ -144,6 +171,7 @@ impl Network {
                 let slot = self.placement.slot(id);
                 BindResource::Buffer { buffer: &self.arenas[slot.buffer], offset: slot.offset + offset, range }
             }
+            Bound::Scratch(range) => BindResource::Buffer { buffer: &self.scratch, offset: 0, range },
             Bound::Weight(slice) => {
                 let buffer = self.weights.buffer(slice);
                 BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
@@ -179,6 +207,11 @@ impl Network {
     /// Number of steps of a frame.
     pub fn steps(&self) -> usize {
         self.steps.len()
+    }
+
+    /// Whether the operation before this one does its work: this one then has no steps.
+    pub fn is_covered(&self, op: OpId) -> bool {
+        self.fusions.covers(op)
     }
 
     /// Work of one step in multiply-accumulates, elementwise steps included by what they take.
@@ -231,7 +264,7 @@ impl Network {
     pub fn record(&self, cmd: &mut CommandBuffer, range: Range<usize>) {
         for i in range {
             let (step, set) = (&self.steps[i], &self.sets[i]);
-            if self.first_step[step.op.0 as usize] == i {
+            if step.after || self.first_step[step.op.0 as usize] == i {
                 cmd.compute_barrier();
             }
             cmd.label_begin(&self.plan.op(step.op).label);
@@ -289,12 +322,18 @@ impl Network {
 
     /// Device memory in use.
     pub fn memory(&self) -> Memory {
-        Memory { arena: self.placement.bytes(), bound: self.placement.bound, weights: self.weights.bytes() }
+        let arena = self.placement.bytes() + self.scratch.size();
+        Memory { arena, bound: self.placement.bound, weights: self.weights.bytes() }
     }
 
-    /// Device memory a plan would take, without allocating it; `weights` is 0.
+    /// Device memory a plan would take at most, without allocating it; `weights` is 0.
     pub fn predict(plan: &Plan, keep_all: bool) -> Memory {
-        let placement = if keep_all { Placement::separate(plan, u64::MAX) } else { Placement::shared(plan) };
-        Memory { arena: placement.bytes(), bound: placement.bound, weights: 0 }
+        let (arena, bound) = if keep_all {
+            let placement = Placement::separate(plan, u64::MAX);
+            (placement.bytes(), placement.bound)
+        } else {
+            Placement::predicted(plan)
+        };
+        Memory { arena, bound, weights: 0 }
     }
 }

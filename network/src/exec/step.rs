@@ -19,6 +19,8 @@ pub(super) enum Bound {
     },
     /// Bytes of the weights.
     Weight(Slice),
+    /// The first bytes of the scratch buffer, which holds nothing beyond its operation.
+    Scratch(u64),
 }
 
 /// One dispatch.
@@ -34,6 +36,8 @@ pub(super) struct Step {
     pub push: Vec<u32>,
     /// Workgroups.
     pub groups: [u32; 3],
+    /// Whether it reads what the step before it wrote.
+    pub after: bool,
     /// Work, in multiply-accumulates or what takes about as long.
     pub cost: u64,
 }

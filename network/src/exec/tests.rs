@@ -1,11 +1,12 @@
 //! Every operation on the device against the CPU reference, on small tensors of hostile contents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gpu::testing::TestDevice;
 
 use super::blocks::Bounds;
+use super::fusion::Fusions;
 use super::kernels::Tiles;
 use super::lower::Lowering;
 use super::step::Bound;
@@ -200,7 +201,7 @@ fn grid(plan: &Plan, op: &Op) -> Extent {
     }
 }
 
-const SEPARATE: NetworkOptions = NetworkOptions { keep_all: true, step_cost: None };
+const SEPARATE: NetworkOptions = NetworkOptions { keep_all: true, unfused: false, step_cost: None };
 
 #[test]
 fn small_operations_match_the_reference() {
@@ -233,7 +234,7 @@ fn infinite_accumulators_match_the_reference() {
 #[test]
 fn split_operations_match_the_reference() {
     // So little work a step that every operation takes several.
-    let options = NetworkOptions { keep_all: false, step_cost: Some(1) };
+    let options = NetworkOptions { keep_all: false, unfused: false, step_cost: Some(1) };
     let mut setup = Setup::new(Preset::Lively, 4);
     // NaN codes of both signs among the weights, which the reference reads as zero.
     for (record, offset, code) in [("block5.layer0.layer", 3, 0x7f), ("block31.layer0.layer", 1000, 0xff)] {
@@ -263,9 +264,11 @@ fn the_tile_form_matches_the_reference() {
 fn large_frames_stay_within_the_limits_of_any_device() {
     let plan = Plan::new(&Geometry::new(Extent::new(3840, 2160)).unwrap());
     let weights = Weights::placed_only(&plan);
-    for tuning in [Tuning::Tile, Tuning::Lanes(8)] {
+    for tuning in [Tuning::Tile, Tuning::Truncating, Tuning::Lanes(8)] {
         let bounds = Bounds { binding: 128 << 20, groups: 65535, cost: 1 << 40 };
-        let lowering = Lowering { plan: &plan, weights: &weights, tiles: Tiles::new(tuning), bounds };
+        let tiles = Tiles::new(tuning);
+        let fusions = Fusions::of(&plan, tiles);
+        let lowering = Lowering { plan: &plan, weights: &weights, tiles, fusions: &fusions, bounds };
         for index in 0..plan.ops.len() as u32 {
             let label = &plan.op(OpId(index)).label;
             for step in lowering.steps(OpId(index)).unwrap() {
@@ -277,5 +280,58 @@ fn large_frames_stay_within_the_limits_of_any_device() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn chained_multiplies_match_the_reference() {
+    // So little work a step that the pair runs in many blocks, each after the one before has left the scratch buffer.
+    let options = NetworkOptions { keep_all: false, unfused: false, step_cost: Some(1) };
+    let setup = Setup::new(Preset::Lively, 7);
+    let kernels = Kernels::with_tuning(&setup.device, Route::Exact, Tuning::of(&setup.device)).unwrap();
+    let weights = Weights::upload(&setup.device, &setup.model).unwrap();
+    let mut random = Random(0x0dd0_5eed);
+    for label in ["b1.expand", "b9.expand", "b23.narrow"] {
+        let first = setup.plan.ops.iter().position(|op| op.label == label).unwrap();
+        let mut plan = alone(&setup.plan, &setup.plan.ops[first], Extent::new(28, 20));
+        let both = [first, first + 1].map(|i| setup.plan.ops[i].clone());
+        for id in both[1].kind.inputs().into_iter().chain(both[1].kind.outputs()) {
+            plan.tensors[id.0 as usize].extent = Extent::new(28, 20);
+        }
+        plan.ops = both.to_vec();
+        let plan = Arc::new(plan);
+        let reference = Reference::new(&plan, &setup.model).unwrap();
+        let network = Network::new(&setup.device, &kernels, &weights, Arc::clone(&plan), options).unwrap();
+        assert!(network.is_covered(OpId(1)) && network.op_steps(OpId(0)).len() > 2, "{label}");
+        let between = plan.ops[0].kind.outputs()[0];
+        let input_ids: BTreeSet<TensorId> =
+            plan.ops.iter().flat_map(|op| op.kind.inputs()).filter(|&id| id != between).collect();
+        let mut data: BTreeMap<TensorId, TensorData> =
+            input_ids.iter().map(|&id| (id, fill(plan.tensor(id), Filling::Wild, &mut random))).collect();
+        for (&id, content) in &data {
+            network.write_tensor(id, &content.to_bytes()).unwrap();
+        }
+        network.run(u64::MAX).unwrap();
+        for op in [OpId(0), OpId(1)] {
+            let inputs: Vec<&TensorData> = plan.op(op).kind.inputs().iter().map(|id| &data[id]).collect();
+            let outputs = reference.execute_op(op, &inputs).unwrap();
+            data.extend(outputs.into_iter().map(|output| (output.id, output.data)));
+        }
+        for id in plan.ops[1].kind.outputs() {
+            assert!(network.read_tensor(id).unwrap() == data[&id].to_bytes(), "{label}: {}", plan.tensor(id).label);
+        }
+    }
+}
+
+#[test]
+fn the_truncating_form_matches_the_plain_one() {
+    // Only on devices that have it; the others must not take it.
+    let setup = Setup::new(Preset::Lively, 8);
+    if Tuning::truncating_fits(&setup.device) {
+        assert_eq!(Kernels::certify(&setup.device).unwrap(), Vec::<String>::new());
+        setup.check(Tuning::Truncating, &[Filling::Wild], SEPARATE, |op| Some(grid(&setup.plan, op)));
+    } else {
+        let kernels = Kernels::new(&setup.device, Route::Exact).unwrap();
+        assert_ne!(kernels.tuning(), Tuning::Truncating);
     }
 }

@@ -176,12 +176,4 @@ float blend(float up, float input_scale, float adapter, float adapter_scale) {
     return half_fma(adapter, adapter_scale, half_mul(up, input_scale));
 }
 
-// ---- orders and windows (numerics section 9, network section 4.4) ----------------------------------------------
-
-// Natural token of physical key p of an 8x8 window, as (x, y).
-uvec2 untiled(uint p) { return uvec2(((p >> 4) & 1u) * 4u + (p & 3u), (p >> 5) * 4u + ((p >> 2) & 3u)); }
-
-// Origin shift (x, y) of a window phase.
-uvec2 phase_shift(uint phase) { return uvec2(phase == 1u || phase == 2u ? 4u : 0u, phase == 1u || phase == 3u ? 4u : 0u); }
-
 #endif

@@ -1,0 +1,287 @@
+//! Whether the truncating kernels give the bytes of the plain ones on this device and driver.
+//!
+//! They rely on float controls and on the device's own half arithmetic, which no specification pins down to the bit. Every
+//! kernel therefore runs once on small hostile operands (all codes, infinities, subnormals, zeros of both signs, NaN codes,
+//! every half as a sum) beside its plain form, before anything depends on it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena, MemoryKind};
+
+use super::ExecError;
+use super::kernels::{Kernel, Kernels};
+
+/// The first byte in which two forms differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    kernel: Kernel,
+    case: usize,
+    output: usize,
+    byte: usize,
+    got: u8,
+    want: u8,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kernel, case, output, byte, got, want } = self;
+        write!(f, "{kernel:?} case {case}: byte {byte} of output {output} is {got:02x}, should be {want:02x}")
+    }
+}
+
+/// What fills the operands of a case.
+#[derive(Clone, Copy)]
+enum Codes {
+    /// Moderate values.
+    Usual,
+    /// Every code.
+    Wild,
+    /// Mostly zeros of both signs.
+    Sparse,
+    /// Zeros alone, so that the seeds come through.
+    Zero,
+}
+
+/// xorshift64*
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u32 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
+    }
+
+    fn codes(&mut self, count: usize, kind: Codes) -> Vec<u8> {
+        let mut code = || {
+            let r = self.next();
+            match kind {
+                Codes::Usual => (r as u8 & 0x80) | (24 + (r >> 8) % 44) as u8,
+                Codes::Wild => r as u8,
+                Codes::Sparse => (r as u8 & 0x80) | if r % 7 == 0 { (r >> 8) as u8 & 0x7f } else { 0 },
+                Codes::Zero => 0,
+            }
+        };
+        (0..count).map(|_| code()).collect()
+    }
+
+    /// Halves of every size without NaN: `halves` of them, the first in order.
+    fn halves(&mut self, count: usize, infinite: bool) -> Vec<u8> {
+        let mut half = |i: usize| {
+            let h = if i < 65536 { i as u16 } else { self.next() as u16 };
+            if h & 0x7fff > if infinite { 0x7c00 } else { 0x7bff } { h & 0x83ff } else { h }
+        };
+        (0..count).flat_map(|i| half(i).to_le_bytes()).collect()
+    }
+}
+
+/// One dispatch of a case: kernel, buffers by binding, push constants, workgroups.
+type Dispatch = (Kernel, Vec<usize>, Vec<u32>, [u32; 3]);
+
+/// Buffers of a case (contents of inputs, sizes of outputs) and what either form dispatches on them.
+struct Case {
+    kernel: Kernel,
+    inputs: Vec<Vec<u8>>,
+    /// Bytes of the buffers behind the inputs.
+    outputs: Vec<usize>,
+    /// Outputs that are compared; the others are scratch.
+    compared: usize,
+    plain: Vec<Dispatch>,
+    truncating: Vec<Dispatch>,
+}
+
+impl Case {
+    fn run(&self, kernels: &Kernels, dispatches: &[Dispatch]) -> Result<Vec<Vec<u8>>, ExecError> {
+        let device = kernels.device();
+        let buffer = |size: usize| {
+            let desc = BufferDesc {
+                name: "certification",
+                size: size as u64,
+                usage: BufferUsage::STORAGE_BUFFER,
+                memory: MemoryKind::Device,
+            };
+            Buffer::new(device, &desc)
+        };
+        let mut buffers = Vec::new();
+        for bytes in self.inputs.iter().cloned().chain(self.outputs.iter().map(|&size| vec![0xcc; size])) {
+            let to = buffer(bytes.len())?;
+            device.upload(&to, 0, &bytes)?;
+            buffers.push(to);
+        }
+        let mut arena = DescriptorArena::new(device, "certification", dispatches.len() as u32)?;
+        let mut sets = Vec::new();
+        for (kernel, bound, ..) in dispatches {
+            let binds: Vec<Bind> = (0..).zip(bound).map(|(binding, &b)| Bind::buffer(binding, &buffers[b])).collect();
+            sets.push(arena.allocate(kernels.pipeline(*kernel), &binds)?);
+        }
+        device.run_once("certification", |cmd: &mut CommandBuffer| {
+            for ((kernel, _, push, groups), set) in dispatches.iter().zip(&sets) {
+                cmd.dispatch(kernels.pipeline(*kernel), set, bytemuck::cast_slice(push), *groups);
+                cmd.compute_barrier();
+            }
+        })?;
+        let first = self.inputs.len();
+        let read = |i: usize| Ok(device.download(&buffers[first + i], 0, self.outputs[i] as u64)?);
+        (0..self.compared).map(read).collect()
+    }
+}
+
+/// A multiply of `rows` rows; `flags` as in the shaders.
+struct Multiply {
+    kernel: Kernel,
+    rows: usize,
+    k: usize,
+    n: usize,
+    groups: usize,
+    partition: usize,
+    flags: u32,
+    codes: Codes,
+}
+
+const SILU: u32 = 1;
+const SEED_CODE: u32 = 2;
+const SEED_HALF: u32 = 4;
+const BOTH: u32 = 8 | 16;
+
+impl Multiply {
+    fn case(&self, plain: &Kernels, truncating: &Kernels, random: &mut Random) -> Case {
+        let Self { kernel, rows, k, n, groups, partition, flags, codes } = *self;
+        let (channels, parts) = (n * groups, k / partition);
+        let seeds = if flags & SEED_CODE != 0 {
+            random.codes(rows * channels, Codes::Wild)
+        } else {
+            random.halves(rows * channels, true)
+        };
+        // Scales that keep every half, and some that do not.
+        let scales = (0..channels).flat_map(|c| [0x3c00u16, 0x3c00, 0xb800, 0x0123][c % 4].to_le_bytes()).collect();
+        let inputs = vec![random.codes(rows * k * groups, codes), random.codes(k * channels, codes), scales, seeds];
+        let push = |n: usize| {
+            let input = k * groups / 16;
+            let group = if groups > 1 { k / 16 } else { 0 };
+            [rows, k / 16, n, channels, input, group, partition / 16, flags as usize].map(|v| v as u32).to_vec()
+        };
+        let bound = vec![0, 1, 2, 3, 4, 5];
+        let layers = |kernels: &Kernels, kernel: Kernel, layers: usize| {
+            let (tile_rows, tile_columns) = kernels.tiles().gemm_tile(kernel);
+            [channels as u32 / tile_columns, (rows as u32).div_ceil(tile_rows), layers as u32]
+        };
+        let like = match kernel {
+            Kernel::GemmSplit => Kernel::GemmParts,
+            other => other,
+        };
+        let reference = vec![(like, bound.clone(), push(n), layers(plain, like, 1))];
+        let groups = layers(truncating, kernel, parts);
+        let tested = if kernel == Kernel::GemmSplit {
+            let join = [(rows * channels / 4).div_ceil(64) as u32, 1, 1];
+            vec![
+                (kernel, vec![0, 1, 2, 3, 6, 5], push(n), groups),
+                (Kernel::GemmJoin, vec![6, 1, 2, 3, 4, 5], push(parts), join),
+            ]
+        } else {
+            vec![(kernel, bound, push(n), groups)]
+        };
+        let outputs = vec![rows * channels * 2, rows * channels, rows * channels * 2 * parts];
+        Case { kernel, inputs, outputs, compared: 2, plain: reference, truncating: tested }
+    }
+
+    /// A QKV multiply with the normalisation behind it.
+    fn normalised(&self, plain: &Kernels, truncating: &Kernels, random: &mut Random) -> Case {
+        let Self { rows, n, kernel, .. } = *self;
+        let like = if n.is_multiple_of(64) { Kernel::GemmWide } else { Kernel::GemmNarrow };
+        let mut case = Multiply { kernel: like, flags: 8, ..*self }.case(plain, truncating, random);
+        let heads = n / 96;
+        case.inputs[2] = (0..heads).flat_map(|h| [0x3c00u32, 0x2e66, 0x4500][h % 3].to_le_bytes()).collect();
+        // The plain codes go where the multiply's codes would; its raw halves are the third output.
+        case.plain[0].1 = vec![0, 1, 3, 3, 6, 6];
+        let threads = (rows * heads).div_ceil(64) as u32;
+        case.plain.push((Kernel::NormaliseWindow, vec![6, 2, 5], vec![rows as u32, heads as u32], [threads, 1, 1]));
+        let (tile_rows, tile_columns) = truncating.tiles().gemm_tile(kernel);
+        let groups = [n as u32 / tile_columns, (rows as u32).div_ceil(tile_rows), 1];
+        let mut push = case.truncating[0].2.clone();
+        push[7] = 16;
+        case.truncating = vec![(kernel, vec![0, 1, 2, 3, 5, 5], push, groups)];
+        case.kernel = kernel;
+        case
+    }
+}
+
+fn attention(window: bool, codes: Codes, random: &mut Random) -> Case {
+    const HEADS: usize = 3;
+    const WIDTH: usize = 20;
+    const HEIGHT: usize = 12;
+    let tokens = WIDTH * HEIGHT;
+    let rows = random.codes(tokens * HEADS * 96, codes);
+    let (heads, width, height) = (HEADS as u32, WIDTH as u32, HEIGHT as u32);
+    let (kernel, inputs, bound, push, groups) = if window {
+        let prior = random.halves(HEADS * 4096, true);
+        let push = vec![heads, 1, width, height, 0, 0];
+        (Kernel::WindowAttention, vec![rows, prior], vec![0, 2, 1], push, [3 * heads, 2, 1])
+    } else {
+        let groups = (tokens as u32).div_ceil(64);
+        let push = vec![heads, tokens as u32, groups * 64, 0];
+        (Kernel::VitAttention, vec![rows], vec![0, 1], push, [groups, heads, 1])
+    };
+    let dispatch = vec![(kernel, bound, push, groups)];
+    let outputs = vec![tokens * HEADS * 32];
+    Case { kernel, inputs, outputs, compared: 1, plain: dispatch.clone(), truncating: dispatch }
+}
+
+/// Every case, for kernels of either form.
+fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
+    let random = &mut Random(0x9e37_79b9_7f4a_7c15);
+    let all = [Codes::Usual, Codes::Wild, Codes::Sparse];
+    let mut cases = Vec::new();
+    let shape =
+        |kernel, n, groups, flags, codes| Multiply { kernel, rows: 300, k: 64, n, groups, partition: 64, flags, codes };
+    for codes in all {
+        for multiply in [
+            shape(Kernel::GemmNarrow, 96, 1, BOTH, codes),
+            shape(Kernel::GemmNarrow, 32, 2, SEED_HALF | BOTH, codes),
+            shape(Kernel::GemmWide, 128, 1, SEED_CODE | SILU | BOTH, codes),
+            shape(Kernel::GemmWide, 64, 2, SEED_HALF | BOTH, codes),
+            Multiply { k: 128, partition: 32, ..shape(Kernel::GemmSplit, 64, 1, SEED_CODE | SILU | BOTH, codes) },
+            Multiply { k: 32, partition: 32, ..shape(Kernel::GemmNarrow, 32, 1, BOTH, codes) },
+        ] {
+            cases.push(multiply.case(plain, truncating, random));
+        }
+        cases.push(shape(Kernel::QkvNarrow, 96, 1, 0, codes).normalised(plain, truncating, random));
+        cases.push(shape(Kernel::QkvWide, 192, 1, 0, codes).normalised(plain, truncating, random));
+        cases.push(attention(true, codes, random));
+        cases.push(attention(false, codes, random));
+    }
+    // Every half as a sum, published in each way, and added in the join.
+    for (kernel, flags) in [
+        (Kernel::GemmWide, SEED_HALF | SILU | BOTH),
+        (Kernel::GemmNarrow, SEED_HALF | BOTH),
+        (Kernel::GemmSplit, SEED_HALF | SILU | BOTH),
+    ] {
+        let (n, rows) = if kernel == Kernel::GemmNarrow { (32, 4096) } else { (64, 4096) };
+        let k = if kernel == Kernel::GemmSplit { 32 } else { 16 };
+        let multiply = Multiply { kernel, rows, k, n, groups: 1, partition: 16, flags, codes: Codes::Zero };
+        cases.push(multiply.case(plain, truncating, random));
+    }
+    cases
+}
+
+/// The first difference between the two forms, if there is any.
+pub(super) fn compare(plain: &Arc<Kernels>, truncating: &Arc<Kernels>) -> Result<Option<Difference>, ExecError> {
+    Ok(differences(plain, truncating)?.into_iter().next())
+}
+
+/// The first difference of every case that has one.
+pub(super) fn differences(plain: &Kernels, truncating: &Kernels) -> Result<Vec<Difference>, ExecError> {
+    let mut found = Vec::new();
+    for (case, shape) in cases(plain, truncating).iter().enumerate() {
+        let (want, got) = (shape.run(plain, &shape.plain)?, shape.run(truncating, &shape.truncating)?);
+        for (output, (want, got)) in want.iter().zip(&got).enumerate() {
+            if let Some(byte) = (0..want.len()).find(|&i| want[i] != got[i]) {
+                let kernel = shape.kernel;
+                found.push(Difference { kernel, case, output, byte, got: got[byte], want: want[byte] });
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
