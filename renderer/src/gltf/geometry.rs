@@ -130,9 +130,7 @@ fn part(
     let bindings = bindings(buffers, primitive, &same)?;
     let targets = targets(buffers, primitive, &same)?;
     let mut mesh = Mesh { vertices, triangles, bindings, targets, ..Mesh::default() };
-    if !has_normals {
-        mesh = faceted(mesh);
-    }
+    mesh = if has_normals { compacted(mesh) } else { faceted(&mesh) };
     if let (false, Some(texture)) = (has_tangents, look.normal_texture) {
         generate_tangents(&mut mesh.vertices, &mesh.triangles, texture.set as usize);
     }
@@ -190,14 +188,31 @@ fn targets(
     primitive.morph_targets().map(target).collect()
 }
 
-/// The mesh with flat triangles: no two share a vertex.
-fn faceted(mesh: Mesh) -> Mesh {
+/// Vertices in another order, some of them several times or not at all, with other triangles.
+fn rearranged(mesh: &Mesh, order: &[u32], triangles: Vec<Triangle>) -> Mesh {
     fn at<T: Clone>(values: &[T], order: &[u32]) -> Vec<T> {
         order.iter().filter_map(|&i| values.get(i as usize).cloned()).collect()
     }
+    let target = |t: &Target| Target {
+        positions: at(&t.positions, order),
+        normals: at(&t.normals, order),
+        tangents: at(&t.tangents, order),
+    };
+    Mesh {
+        vertices: at(&mesh.vertices, order),
+        triangles,
+        bindings: at(&mesh.bindings, order),
+        targets: mesh.targets.iter().map(target).collect(),
+        ..Mesh::default()
+    }
+}
+
+/// The mesh with flat triangles: no two share a vertex.
+fn faceted(mesh: &Mesh) -> Mesh {
     let order: Vec<u32> = mesh.triangles.iter().flat_map(|t| t.corners).collect();
-    let mut vertices = at(&mesh.vertices, &order);
-    for corners in vertices.as_chunks_mut::<3>().0 {
+    let apart = |(i, t): (usize, &Triangle)| Triangle { corners: [0, 1, 2].map(|k| (3 * i + k) as u32), ..*t };
+    let mut flat = rearranged(mesh, &order, mesh.triangles.iter().enumerate().map(apart).collect());
+    for corners in flat.vertices.as_chunks_mut::<3>().0 {
         let [a, b, c] = corners.map(|v| v.position);
         let normal = (b - a).cross(c - a).normalize_or(Vec3::Z);
         for vertex in corners {
@@ -205,17 +220,23 @@ fn faceted(mesh: Mesh) -> Mesh {
             vertex.tangent = Vec4::from((normal.any_orthonormal_vector(), 1.0));
         }
     }
-    let target = |t: &Target| Target {
-        positions: at(&t.positions, &order),
-        normals: at(&t.normals, &order),
-        tangents: at(&t.tangents, &order),
+    flat
+}
+
+/// The mesh without vertices that no triangle uses: primitives often share their lists.
+fn compacted(mesh: Mesh) -> Mesh {
+    const UNUSED: u32 = u32::MAX;
+    let mut places = vec![UNUSED; mesh.vertices.len()];
+    let mut order = Vec::new();
+    let mut place = |vertex: u32| {
+        let place = &mut places[vertex as usize];
+        if *place == UNUSED {
+            *place = order.len() as u32;
+            order.push(vertex);
+        }
+        *place
     };
-    let flat = |(i, t): (usize, &Triangle)| Triangle { corners: [0, 1, 2].map(|k| (3 * i + k) as u32), ..*t };
-    Mesh {
-        triangles: mesh.triangles.iter().enumerate().map(flat).collect(),
-        vertices,
-        bindings: at(&mesh.bindings, &order),
-        targets: mesh.targets.iter().map(target).collect(),
-        ..Mesh::default()
-    }
+    let triangles: Vec<Triangle> =
+        mesh.triangles.iter().map(|t| Triangle { corners: t.corners.map(&mut place), ..*t }).collect();
+    if order.len() == mesh.vertices.len() { mesh } else { rearranged(&mesh, &order, triangles) }
 }
