@@ -6,7 +6,7 @@ use std::time::Duration;
 use image::RgbImage;
 use nrview_tests::screen::{Rect, difference};
 use nrview_tests::window::{SOON, Viewer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Inside the image of 64x64 in the picture area of the 1280x800 window, without the labels.
 const IMAGE: Rect = Rect { x: 400, y: 60, width: 750, height: 700 };
@@ -75,6 +75,28 @@ fn a_person_looks_closely() {
     display.drag((700, 400), (720, 200));
     viewer.wait_for(SOON, "the line follows", |s| (number(s, "wipe") - 0.25).abs() < 0.02);
     viewer.screenshot("horizontal-wipe");
+
+    // The inspector says what the pixel under the pointer is.
+    viewer.press("i");
+    display.xdotool(&["mousemove", "700", "420"]);
+    viewer.wait_for(SOON, "the values of a pixel", |s| s["status"]["reading"]["pixel"] == json!([25, 33]));
+    viewer.settle();
+    let (state, screen) = (viewer.state(), display.picture());
+    viewer.screenshot("inspector");
+    // The same image pixel a little up and left, where the pointer's arrow does not cover it.
+    assert_eq!(state["status"]["reading"]["codes"][1], json!(screen.get_pixel(693, 415).0));
+    assert!(state["status"]["reading"]["depth"].as_f64() > Some(0.0), "{state:#}");
+    viewer.press("i");
+    assert_eq!(viewer.state()["status"]["reading"], Value::Null);
+
+    // A slider to its end, everything back to the defaults; the starter ignores the tone.
+    assert!(viewer.state()["status"]["ignored"].as_array().is_some_and(|inputs| inputs.contains(&json!("tone"))));
+    display.drag((60, 552), (9, 552));
+    viewer.wait_for(SOON, "the intensity", |s| s["look"]["intensity"] == 0.0);
+    viewer.settle();
+    viewer.screenshot("slider");
+    display.click(150, 741);
+    viewer.wait_for(SOON, "the default", |s| s["look"]["intensity"] == 1.0);
 
     // The difference is that of the two pictures; the held key shows the original in its place.
     viewer.wait_for_frames(1);

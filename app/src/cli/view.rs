@@ -29,9 +29,12 @@ pub struct ViewArgs {
     /// Where the network runs.
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
-    /// What is compared at first.
-    #[arg(long, value_enum, default_value_t)]
-    split: Split,
+    /// What is compared at first [default: as the last time, side by side at first].
+    #[arg(long, value_enum)]
+    split: Option<Split>,
+    /// Start with the defaults instead of the settings of the last time.
+    #[arg(long)]
+    fresh: bool,
     /// Draw as fast as possible instead of with the display.
     #[arg(long)]
     no_vsync: bool,
@@ -47,7 +50,7 @@ pub struct ViewArgs {
 }
 
 /// Names of the compare modes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Split {
     /// Only the frame without the network.
     Off,
@@ -56,7 +59,6 @@ enum Split {
     /// Both, divided by a line that can be dragged.
     Wipe,
     /// Both, one beside the other.
-    #[default]
     Side,
     /// How much they differ.
     Difference,
@@ -88,10 +90,11 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
     let options = Options {
         scene: args.scene.clone(),
         size: args.size,
-        mode: args.split.into(),
+        mode: args.split.map(Into::into),
         source: model::source(globals)?,
         vsync: !args.no_vsync,
         fullscreen: args.fullscreen,
+        fresh: args.fresh,
         state: args.state.clone(),
         captures: args.captures.clone(),
     };

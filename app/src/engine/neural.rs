@@ -122,6 +122,11 @@ impl Neural {
         &self.frame
     }
 
+    /// The scene image that the frame passes read.
+    pub fn gbuffer(&self) -> &GBuffer {
+        &self.gbuffer
+    }
+
     /// The display path of the last finished frame without the network.
     pub fn display_input(&self) -> &Buffer {
         self.frame.display_input()
@@ -349,6 +354,12 @@ impl Job {
     /// What the frame shows.
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// The same with noise of its own choice instead of the clock's.
+    pub fn with_seed(mut self, seed: u32) -> Self {
+        self.parameters.seed = seed;
+        self
     }
 
     /// When it was begun.

@@ -1,6 +1,8 @@
 //! The overlay: controls, numbers and labels, drawn with egui. It changes [`Settings`] and returns [`Action`]s; it knows
 //! nothing of Vulkan.
 
+mod controls;
+mod inspector;
 mod labels;
 mod panel;
 mod sizes;
@@ -35,6 +37,9 @@ impl Overlay {
         if settings.overlay && has_room(ui.ctx().content_rect().size()) {
             self.panel(ui, settings, status, actions);
             labels::show(ui, settings, status, layout);
+        }
+        if settings.inspector && has_room(ui.ctx().content_rect().size()) {
+            inspector::show(ui, status.reading.as_ref(), settings.network && !status.preview);
         }
         if let Some(message) = &status.error {
             labels::banner(ui, message);

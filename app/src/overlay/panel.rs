@@ -2,10 +2,8 @@
 
 use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollArea, Slider};
 
-use network::frame::{Style, ranges};
-
 use super::sizes::SizeFields;
-use super::{PANEL_WIDTH, Status};
+use super::{PANEL_WIDTH, Status, controls};
 use crate::window::layout::{CompareMode, Difference, GAIN, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
@@ -17,7 +15,7 @@ pub struct Overlay {
 }
 
 /// Every key, for the help at the panel's end.
-const KEYS: [(&str, &str); 16] = [
+const KEYS: &[(&str, &str)] = &[
     ("1 2 3 4 5", "off, on, wipe, side by side, difference"),
     ("B, held", "the frame without the network"),
     ("V", "vertical or horizontal wipe"),
@@ -30,6 +28,8 @@ const KEYS: [(&str, &str); 16] = [
     ("R", "reset the history"),
     ("C", "capture the next frame"),
     ("P", "pause the scene"),
+    (".", "one frame of the paused scene"),
+    ("I", "values at the pointer"),
     ("W A S D Q E", "fly; Shift is faster"),
     ("left drag", "look around, or move the wipe's line"),
     ("Tab, F11", "hide this, fullscreen"),
@@ -62,7 +62,7 @@ impl Overlay {
                 ui.separator();
                 scene(ui, settings, actions);
                 ui.separator();
-                look(ui, settings);
+                controls::look(ui, &mut settings.look, status);
                 ui.separator();
                 keys(ui);
             });
@@ -92,6 +92,7 @@ fn compare(ui: &mut egui::Ui, settings: &mut Settings) {
         }
         ui.selectable_value(&mut compare.line, Line::Vertical, "|").on_hover_text("vertical wipe, V");
         ui.selectable_value(&mut compare.line, Line::Horizontal, "\u{2014}").on_hover_text("horizontal wipe, V");
+        ui.checkbox(&mut settings.inspector, "Inspect").on_hover_text("values at the pointer, I");
     });
     if compare.mode == CompareMode::Difference {
         ui.horizontal(|ui| {
@@ -172,27 +173,18 @@ fn scene(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) 
         if ui.small_button("Reset camera").clicked() {
             actions.push(Action::ResetCamera);
         }
-    });
-}
-
-fn look(ui: &mut egui::Ui, settings: &mut Settings) {
-    ui.horizontal(|ui| {
-        ui.strong("Style");
-        for (value, name) in [(Style::Off, "off"), (Style::Natural, "natural"), (Style::Cinematic, "cinematic")] {
-            ui.selectable_value(&mut settings.style, value, name);
+        if ui.small_button("Step").on_hover_text("one frame of the paused scene").clicked() {
+            actions.push(Action::Step);
         }
     });
-    ui.add(Slider::new(&mut settings.intensity, ranges::INTENSITY).text("Intensity"));
-    ui.add(Slider::new(&mut settings.color_strength, ranges::COLOR_STRENGTH).text("Colour strength"));
-    ui.add(Slider::new(&mut settings.paper_white, ranges::PAPER_WHITE).logarithmic(true).text("Paper white"));
 }
 
 fn keys(ui: &mut egui::Ui) {
     CollapsingHeader::new("Keys").default_open(false).show(ui, |ui| {
         Grid::new("keys").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
             for (key, what) in KEYS {
-                ui.label(RichText::new(key).strong());
-                ui.label(what);
+                ui.label(RichText::new(*key).strong());
+                ui.label(*what);
                 ui.end_row();
             }
         });

@@ -1,5 +1,7 @@
 //! What the overlay shows: plain numbers and names, gathered by the window.
 
+use crate::window::probe::Reading;
+
 /// The state of the program in one frame, for people.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Status {
@@ -46,6 +48,10 @@ pub struct Status {
     pub progress: Option<Progress>,
     /// Whether the picture is the live scene without the network, shown until a frame is ready.
     pub preview: bool,
+    /// Inputs that the loaded model ignores.
+    pub ignored: Vec<&'static str>,
+    /// Values at the pointer.
+    pub reading: Option<Reading>,
     /// The last thing that went wrong.
     pub error: Option<String>,
 }

@@ -128,7 +128,8 @@ impl ApplicationHandler for App {
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
-        if let Some(viewer) = self.viewer.take() {
+        if let Some(mut viewer) = self.viewer.take() {
+            viewer.keep_settings();
             if !self.gone {
                 viewer.window.set_visible(false);
             }
@@ -190,6 +191,8 @@ impl Viewer {
             Shortcut::Overlay => settings.overlay = !settings.overlay,
             Shortcut::Mode(mode) => settings.compare.mode = mode,
             Shortcut::Line => settings.compare.line = settings.compare.line.other(),
+            Shortcut::Inspector => settings.inspector = !settings.inspector,
+            Shortcut::Step => return self.ask(Action::Step),
             Shortcut::Fit => settings.compare.zoom = Zoom::FIT,
             Shortcut::OneToOne => self.one_to_one(),
             Shortcut::Reset => return self.ask(Action::ResetHistory),

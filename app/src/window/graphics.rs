@@ -19,6 +19,7 @@ use network::geometry::Extent;
 use winit::window::Window;
 
 use super::layout::{Layout, Line, Panel};
+use super::probe::{Probe, Reading, Sources};
 
 /// Frames that may be on their way to the display.
 const SLOTS: usize = 2;
@@ -39,6 +40,10 @@ pub struct Shown<'a> {
     pub generation: u64,
     /// Another number when their contents are other ones.
     pub version: u64,
+    /// What belongs to them.
+    pub sources: Sources<'a>,
+    /// The image pixel whose values are asked for.
+    pub pick: Option<[u32; 2]>,
 }
 
 /// One laid-out frame of the overlay.
@@ -76,6 +81,7 @@ pub struct Graphics {
     /// Textures to free with the next frame.
     free: Vec<TextureId>,
     times: DrawTimes,
+    reading: Option<Reading>,
     device: Arc<Device>,
 }
 
@@ -96,6 +102,7 @@ struct Slot {
     stamps: Timestamps,
     ticket: Option<Ticket>,
     free: Vec<TextureId>,
+    probe: Probe,
 }
 
 /// The picture of the window's size, and the set that binds it with what is shown.
@@ -143,7 +150,7 @@ impl Graphics {
         let slot = |number: usize| -> Result<Slot> {
             let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
             let stamps = Timestamps::new(device, &format!("window frame {number}"), STAMPS)?;
-            Ok(Slot { commands, stamps, ticket: None, free: Vec::new() })
+            Ok(Slot { commands, stamps, ticket: None, free: Vec::new(), probe: Probe::new(device)? })
         };
         Ok(Self {
             gui,
@@ -160,6 +167,7 @@ impl Graphics {
             stale: false,
             free: Vec::new(),
             times: DrawTimes::default(),
+            reading: None,
             device: Arc::clone(device),
         })
     }
@@ -180,6 +188,11 @@ impl Graphics {
     /// GPU times of a frame drawn a moment ago.
     pub fn times(&self) -> DrawTimes {
         self.times
+    }
+
+    /// Values of the pixel asked for with a frame drawn a moment ago.
+    pub fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
     }
 
     /// Takes over the overlay's new textures. To be called for every laid-out frame, drawn or not.
@@ -240,6 +253,10 @@ impl Graphics {
                     DrawTimes { live: prelude - start, present: present - prelude, overlay: overlay - present };
             }
         }
+        self.reading = slot.probe.take().filter(|_| shown.pick.is_some()).or(self.reading.take());
+        if shown.pick.is_none() {
+            self.reading = None;
+        }
         for id in slot.free.drain(..) {
             self.gui.free_texture(id).context("cannot free a texture of the overlay")?;
         }
@@ -267,6 +284,9 @@ impl Graphics {
         cmd.write_timestamp(&slot.stamps, 1);
         cmd.label_begin("present");
         target.record(cmd, &self.pipeline, shown, layout);
+        if let Some(pixel) = shown.pick {
+            slot.probe.record(cmd, pixel, shown.extent, [shown.input, shown.neural], &shown.sources);
+        }
         cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
         let picture = target.image.reference();
         cmd.blit(picture, Rect::of(picture), frame.image, Rect::of(frame.image), Filter::Nearest);

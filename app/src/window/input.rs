@@ -35,6 +35,10 @@ pub enum Shortcut {
     OneToOne,
     /// V: the other direction of the wipe's line.
     Line,
+    /// I
+    Inspector,
+    /// The full stop: one frame of a paused scene.
+    Step,
 }
 
 impl Shortcut {
@@ -53,6 +57,8 @@ impl Shortcut {
                 "c" => return Some(Self::Capture),
                 "z" => return Some(Self::OneToOne),
                 "v" => return Some(Self::Line),
+                "i" => return Some(Self::Inspector),
+                "." => return Some(Self::Step),
                 _ => {}
             }
         }

@@ -112,6 +112,17 @@ impl Default for Compare {
 }
 
 impl Compare {
+    /// The same with numbers inside their ranges.
+    pub fn clamped(mut self) -> Self {
+        let default = Self::default();
+        let tame = |value: f32, low: f32, high: f32, default: f32| {
+            if value.is_finite() { value.clamp(low, high) } else { default }
+        };
+        self.wipe = tame(self.wipe, 0.0, 1.0, default.wipe);
+        self.gain = tame(self.gain, *GAIN.start(), *GAIN.end(), default.gain);
+        self
+    }
+
     /// The same while the original is asked for: every place shows the frame without the network.
     pub fn original(&self, layout: &mut Layout) {
         layout.panels.iter_mut().for_each(|panel| panel.source = Source::Input);

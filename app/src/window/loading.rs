@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use anyhow::{Result, anyhow};
 use gpu::Device;
 use network::exec::{Kernels, Route, Weights};
-use network::model::Source;
+use network::model::{Info, Source};
 
 /// What every network of one model shares on the device.
 pub struct Loaded {
@@ -20,6 +20,8 @@ pub struct Loaded {
     pub description: String,
     /// Identity of the weights.
     pub digest: String,
+    /// Inputs that its weights ignore.
+    pub ignored: Vec<&'static str>,
     /// Cap of the temporal weight.
     pub blend_scale: f32,
 }
@@ -80,6 +82,7 @@ fn load(device: &Arc<Device>, source: &Source) -> Result<Loaded> {
         source: source.to_string(),
         description: model.description().to_owned(),
         digest: model.digest().to_owned(),
+        ignored: Info::new(&model).ignored_inputs,
         blend_scale: model.blend_scale()?.to_f32(),
     })
 }

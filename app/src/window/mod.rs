@@ -5,10 +5,13 @@ mod arrival;
 mod graphics;
 mod input;
 pub mod layout;
+pub mod look;
 mod loading;
 mod pacing;
 mod pointer;
+pub mod probe;
 mod record;
+mod saved;
 mod session;
 pub mod settings;
 mod viewer;
@@ -32,8 +35,8 @@ pub struct Options {
     pub scene: SceneArgs,
     /// Size of the rendered frame; by the kind of device without one.
     pub size: Option<Extent>,
-    /// What is compared.
-    pub mode: CompareMode,
+    /// What is compared; as the last time without one.
+    pub mode: Option<CompareMode>,
     /// The weights.
     pub source: Source,
     /// Wait for the display's refresh.
@@ -42,6 +45,8 @@ pub struct Options {
     pub fullscreen: bool,
     /// A file that always holds the viewer's state as JSON.
     pub state: Option<PathBuf>,
+    /// Start with the defaults instead of the settings of the last time.
+    pub fresh: bool,
     /// Where the captures of the C key go.
     pub captures: PathBuf,
 }

@@ -14,7 +14,7 @@ const PIXELS_A_NOTCH: f64 = 40.0;
 
 impl Viewer {
     /// Whether a press at the pointer is for the picture and not for the overlay.
-    fn on_picture(&self) -> bool {
+    pub(super) fn on_picture(&self) -> bool {
         let context = self.gui.egui_ctx();
         !context.egui_is_using_pointer() && !context.is_pointer_over_egui()
     }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use gpu::{CommandBuffer, Device};
-use network::frame::Parameters;
 use network::geometry::{Extent, Geometry};
 use network::model::Source;
 use renderer::{Camera, Effects, FlyInput, Scene, View, fly, halton_jitter};
@@ -14,6 +13,7 @@ use renderer::{Camera, Effects, FlyInput, Scene, View, fly, halton_jitter};
 use super::graphics::Shown;
 use super::layout::Compare;
 use super::loading::Loading;
+use super::probe::Sources;
 use super::record::Record;
 use super::settings::Settings;
 use crate::engine::fit;
@@ -31,6 +31,10 @@ const SLOW: Duration = Duration::from_millis(700);
 const REST: Duration = Duration::from_millis(400);
 /// Longest step of the scene's time from one frame to the next, in seconds.
 const LONGEST_STEP: f64 = 1.0 / 20.0;
+/// Noise of frozen frames.
+const FROZEN_SEED: u32 = 0;
+/// Scene time of a single step, in seconds.
+const SINGLE_STEP: f64 = 1.0 / 30.0;
 /// Wished largest step of the network on a CPU, in multiply-accumulates: it bounds how long a slice can take.
 const CPU_STEP: u64 = 1 << 25;
 
@@ -244,6 +248,11 @@ impl Session {
         self.pace.set_target(if attentive { SHORT_SLICE } else { SLICE });
     }
 
+    /// Lets a paused scene move on by one frame.
+    pub fn step_once(&mut self) {
+        self.pending = SINGLE_STEP;
+    }
+
     /// Moves time and camera on.
     pub fn step(&mut self, settings: &mut Settings, flight: &FlyInput, seconds: f64) {
         if !settings.paused {
@@ -276,6 +285,10 @@ impl Session {
                 {
                     break;
                 }
+                let every = settings.look.reset_every;
+                if every > 0 && neural.frame().clock().since_reset() >= every {
+                    neural.reset();
+                }
                 let view = next_view(
                     &self.studio.scene,
                     settings,
@@ -286,8 +299,9 @@ impl Session {
                     self.number,
                 );
                 self.number = self.number.wrapping_add(1);
-                let parameters = parameters(settings, blend_scale(&self.loading));
+                let parameters = settings.look.parameters(blend_scale(&self.loading));
                 let job = neural.begin(view, parameters, settings.temporal);
+                let job = if settings.look.frozen_seed { job.with_seed(FROZEN_SEED) } else { job };
                 self.job = Some(Work { job, cancelled: false, published: false });
             }
             let Some(work) = &mut self.job else { break };
@@ -389,6 +403,7 @@ impl Session {
     /// The pictures to show.
     pub fn shown(&self, picture: Picture) -> Shown<'_> {
         let extent = self.geometry.valid;
+        let sources = self.sources(picture);
         match (&self.neural, picture) {
             (Some(neural), Picture::Pair | Picture::Bypass) => Shown {
                 input: neural.display_input(),
@@ -396,6 +411,8 @@ impl Session {
                 extent,
                 generation: 2 * self.generation + 1,
                 version: self.version,
+                sources,
+                pick: None,
             },
             _ => Shown {
                 input: self.plain.display(),
@@ -403,7 +420,28 @@ impl Session {
                 extent,
                 generation: 2 * self.generation,
                 version: self.version,
+                sources,
+                pick: None,
             },
+        }
+    }
+
+    /// What belongs to the pictures of `shown`.
+    fn sources(&self, picture: Picture) -> Sources<'_> {
+        let buffers = match (&self.neural, picture) {
+            (Some(neural), Picture::Pair | Picture::Bypass) => neural.gbuffer(),
+            _ => self.plain.gbuffer(),
+        };
+        let frame = self.neural.as_ref().filter(|_| picture == Picture::Pair).map(Neural::frame);
+        // Only a fast device has the scene of the finished frame still: a frame in work has overwritten it.
+        let ahead = picture == Picture::Pair && self.job.as_ref().is_some_and(|work| !work.published);
+        Sources {
+            color: buffers.color(),
+            depth: buffers.depth(),
+            motion: buffers.motion(),
+            proxy: frame.and_then(|frame| frame.proxy()),
+            published: frame.map(|frame| frame.published()),
+            ahead,
         }
     }
 
@@ -411,7 +449,7 @@ impl Session {
     /// from the network.
     pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
         // How it is seen does not change it.
-        let settings = Settings { compare: Compare::default(), ..settings.clone() };
+        let settings = Settings { compare: Compare::default(), inspector: false, ..settings.clone() };
         let now = (self.camera, self.time, settings);
         let same = picture == Picture::Live && self.is_slow() && self.live.as_ref() == Some(&now);
         self.live = (picture == Picture::Live).then_some(now);
@@ -448,7 +486,7 @@ impl Session {
     /// # Errors
     /// The scene is broken.
     pub fn record(&self, cmd: &mut CommandBuffer, picture: Picture, view: &View, settings: &Settings) -> Result<()> {
-        let parameters = parameters(settings, blend_scale(&self.loading));
+        let parameters = settings.look.parameters(blend_scale(&self.loading));
         match (&self.neural, picture) {
             (Some(neural), Picture::Bypass) => neural.record_bypass(&self.studio, cmd, view, &parameters),
             (_, Picture::Live) => self.plain.record(&self.studio, cmd, view, &parameters),
@@ -508,17 +546,6 @@ fn blend_scale(loading: &Loading) -> f32 {
     }
 }
 
-fn parameters(settings: &Settings, blend_scale: f32) -> Parameters {
-    Parameters {
-        style: settings.style,
-        intensity: settings.intensity,
-        color_strength: settings.color_strength,
-        paper_white: settings.paper_white,
-        blend_scale,
-        ..Parameters::default()
-    }
-}
-
 /// The next frame: takes the pending time and, on the path, the camera.
 fn next_view(
     scene: &Scene,
@@ -543,7 +570,7 @@ fn view_at(settings: &Settings, camera: Camera, time: f64, last: Option<View>, n
         time,
         previous_time: last.map_or(time, |view| view.time),
         jitter: halton_jitter(number),
-        frame: number,
+        frame: if settings.look.frozen_seed { FROZEN_SEED } else { number },
         samples: 1,
         effects: Effects {
             shadows: settings.shadows,

@@ -1,9 +1,9 @@
 //! What the person at the window has chosen. Nothing here rebuilds anything but the render size.
 
-use network::frame::Style;
 use network::geometry::Extent;
 
 use super::layout::Compare;
+use super::look::Look;
 
 /// All choices. Everything but `size` is a parameter of the next frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,16 +28,12 @@ pub struct Settings {
     pub occlusion: bool,
     /// Whether the scene has (noisy, one-sample) glossy reflections.
     pub reflections: bool,
-    /// The style, which the network sees too.
-    pub style: Style,
-    /// How much of the network's result is shown, 0 to 1.
-    pub intensity: f32,
-    /// 0 keeps only the changes of luminance, 1 the colours too.
-    pub color_strength: f32,
-    /// Scene value that becomes display white.
-    pub paper_white: f32,
+    /// What shapes the network's frame.
+    pub look: Look,
     /// Whether the overlay is visible.
     pub overlay: bool,
+    /// Whether the values at the pointer are shown.
+    pub inspector: bool,
 }
 
 impl Settings {
@@ -54,11 +50,9 @@ impl Settings {
             shadows: true,
             occlusion: true,
             reflections: true,
-            style: Style::Off,
-            intensity: 1.0,
-            color_strength: 1.0,
-            paper_white: 1.0,
+            look: Look::default(),
             overlay: true,
+            inspector: false,
         }
     }
 }
@@ -72,6 +66,8 @@ pub enum Action {
     ResetCamera,
     /// Another size of the rendered frame.
     Resize(Extent),
+    /// Let a paused scene move on by one frame.
+    Step,
     /// Record the next frame with everything in it.
     Capture,
     /// Fullscreen on or off.

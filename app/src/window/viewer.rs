@@ -1,5 +1,6 @@
 //! The viewer in its window: one frame after the other.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,21 +14,24 @@ use winit::window::{Fullscreen, Window};
 
 use super::Options;
 use super::arrival::Arrival;
-use super::graphics::{Drawn, Graphics, Gui};
+use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
 use super::layout::{self, Layout};
 use super::loading::Loading;
 use super::pacing::Pacing;
+use super::saved::{self, Saved};
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
 use crate::cli::{Globals, write};
-use crate::engine::device;
+use crate::engine::{device, fit};
 use crate::overlay::{self, Overlay, Progress, Status};
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(12);
 /// Presented frames from one look at the device memory to the next.
 const MEMORY_EVERY: u64 = 16;
+/// How often changed settings are kept.
+const KEEP: Duration = Duration::from_secs(5);
 /// How often the state file is written.
 const STATE: Duration = Duration::from_millis(100);
 
@@ -50,6 +54,8 @@ pub struct Viewer {
     message: Option<(String, Instant)>,
     last_frame: Instant,
     state_written: Instant,
+    /// Where the settings are kept, and what is there.
+    kept: Option<(PathBuf, Saved, Instant)>,
 }
 
 impl Viewer {
@@ -63,7 +69,9 @@ impl Viewer {
         let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: Some(display) })?;
         let device = Device::open(&instance, &device::selector(globals))?;
         tracing::info!("device: {}", device.caps().name);
-        let size = options.size.unwrap_or_else(|| default_size(&device));
+        let (saved, broken) = last_settings(options.fresh);
+        let kept = saved.size().filter(|size| fit::check(&device, *size, 0).is_ok());
+        let size = options.size.or(kept).unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
         let arrival = options.scene.is_file().then(|| Arrival::start(options.scene.clone()));
         let scene = if arrival.is_some() { Scene::empty() } else { options.scene.load(&|_| true)? };
@@ -79,7 +87,10 @@ impl Viewer {
         let gui = egui_winit::State::new(context, ViewportId::ROOT, &window, Some(scale), None, Some(limit));
         let now = Instant::now();
         let mut settings = Settings::new(size);
-        settings.compare.mode = options.mode;
+        saved.apply(&mut settings);
+        if let Some(mode) = options.mode {
+            settings.compare.mode = mode;
+        }
         Ok(Self {
             layout: layout::layout(&settings.compare, [0, 0, 1, 1], size),
             graphics,
@@ -93,9 +104,10 @@ impl Viewer {
             status: Status { device: device.caps().name.clone(), route: "exact".to_owned(), ..Status::default() },
             window,
             options,
-            message: None,
+            message: broken.map(|text| (text, now)),
             last_frame: now,
             state_written: now,
+            kept: saved::path().map(|path| (path, saved, now)),
         })
     }
 
@@ -162,7 +174,10 @@ impl Viewer {
             live if self.session.keeps_live(&self.settings, live) => None,
             live => Some(self.session.live_view(&self.settings, live)),
         };
-        let shown = self.session.shown(picture);
+        let on_image = self.settings.inspector && self.on_picture();
+        let pointer = self.held.pointer.filter(|_| on_image);
+        let pick = pointer.and_then(|at| self.layout.pixel_at(at, self.image()));
+        let shown = Shown { pick, ..self.session.shown(picture) };
         let (session, settings) = (&self.session, &self.settings);
         let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| match &view {
             Some(view) => session.record(cmd, picture, view, settings),
@@ -178,6 +193,9 @@ impl Viewer {
         }
         self.pacing.drawn(Instant::now(), delay);
         self.write_state();
+        if self.kept.as_ref().is_some_and(|(_, _, since)| since.elapsed() > KEEP) {
+            self.keep_settings();
+        }
         self.act(actions)
     }
 
@@ -234,6 +252,11 @@ impl Viewer {
             Picture::Pair => numbers.times.map(|times| times.scene),
             Picture::Bypass | Picture::Live => Some(drawn.live),
         };
+        status.reading = self.graphics.reading().cloned();
+        status.ignored = match self.session.loading() {
+            Loading::Ready(loaded) => loaded.ignored.clone(),
+            _ => Vec::new(),
+        };
         (status.present_ms, status.overlay_ms) = (drawn.present, drawn.overlay);
         // Smoothed, so that it can be read.
         status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
@@ -255,6 +278,10 @@ impl Viewer {
         for action in actions {
             match action {
                 Action::ResetHistory => self.session.reset(),
+                Action::Step => {
+                    self.settings.paused = true;
+                    self.session.step_once();
+                }
                 Action::ResetCamera => self.settings.path = true,
                 Action::Resize(size) => self.change_size(size)?,
                 Action::Capture => match self.session.capture() {
@@ -301,6 +328,23 @@ impl Viewer {
         self.message = Some((text, Instant::now()));
     }
 
+    /// Keeps the settings for the next start if they have changed.
+    pub fn keep_settings(&mut self) {
+        let Some((path, there, since)) = &mut self.kept else { return };
+        *since = Instant::now();
+        let now = Saved::of(&self.settings);
+        if *there == now {
+            return;
+        }
+        match now.write(path) {
+            Ok(()) => *there = now,
+            Err(error) => {
+                tracing::warn!("the settings are not kept: {error:#}");
+                self.kept = None;
+            }
+        }
+    }
+
     fn write_state(&mut self) {
         let Some(path) = &self.options.state else { return };
         if self.state_written.elapsed() < STATE {
@@ -322,12 +366,26 @@ impl Viewer {
             "temporal": self.settings.temporal,
             "overlay": self.settings.overlay,
             "paused": self.settings.paused,
+            "inspector": self.settings.inspector,
+            "look": self.settings.look,
             "path": self.settings.path,
             "status": self.status,
         });
         if let Err(error) = write::write_file(path, document.to_string().as_bytes()) {
             tracing::warn!("{error:#}");
             self.options.state = None;
+        }
+    }
+}
+
+/// The settings of the last time, and what is wrong with them.
+fn last_settings(fresh: bool) -> (Saved, Option<String>) {
+    let Some(path) = saved::path().filter(|_| !fresh) else { return (Saved::default(), None) };
+    match Saved::read(&path) {
+        Ok(saved) => (saved.unwrap_or_default(), None),
+        Err(error) => {
+            tracing::warn!("{error:#}");
+            (Saved::default(), Some(format!("{error:#}")))
         }
     }
 }

@@ -1,0 +1,161 @@
+//! Settings kept from one start to the next, as JSON.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use network::geometry::{Extent, Geometry};
+use serde::{Deserialize, Serialize};
+
+use super::layout::Compare;
+use super::look::Look;
+use super::settings::Settings;
+use crate::cli::{args, write};
+
+/// What is kept. Whether the network runs and the scene stands still is not: a viewer starts with its picture in motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Saved {
+    size: Option<String>,
+    compare: Compare,
+    look: Look,
+    temporal: bool,
+    jitter: bool,
+    shadows: bool,
+    occlusion: bool,
+    reflections: bool,
+    overlay: bool,
+    inspector: bool,
+}
+
+impl Default for Saved {
+    fn default() -> Self {
+        let mut saved = Self::of(&Settings::new(Extent::new(1, 1)));
+        saved.size = None;
+        saved
+    }
+}
+
+impl Saved {
+    /// What is kept of the settings.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            size: Some(settings.size.to_string()),
+            compare: settings.compare,
+            look: settings.look,
+            temporal: settings.temporal,
+            jitter: settings.jitter,
+            shadows: settings.shadows,
+            occlusion: settings.occlusion,
+            reflections: settings.reflections,
+            overlay: settings.overlay,
+            inspector: settings.inspector,
+        }
+    }
+
+    /// The size of the frame, if it is one that can be.
+    pub fn size(&self) -> Option<Extent> {
+        let size = args::size(self.size.as_deref()?).ok()?;
+        Geometry::new(size).ok().map(|geometry| geometry.valid)
+    }
+
+    /// Takes everything over but the size. Numbers outside of their ranges are brought into them.
+    pub fn apply(&self, settings: &mut Settings) {
+        settings.compare = self.compare.clamped();
+        settings.look = self.look.clamped();
+        settings.temporal = self.temporal;
+        settings.jitter = self.jitter;
+        settings.shadows = self.shadows;
+        settings.occlusion = self.occlusion;
+        settings.reflections = self.reflections;
+        settings.overlay = self.overlay;
+        settings.inspector = self.inspector;
+    }
+
+    /// Reads a file; a missing one has no settings.
+    ///
+    /// # Errors
+    /// It cannot be read, or its contents are no settings.
+    pub fn read(path: &Path) -> Result<Option<Self>> {
+        let text = match fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read the settings {}", path.display())),
+        };
+        let saved = serde_json::from_str(&text);
+        saved.map(Some).with_context(|| format!("the settings {} are broken and not used", path.display()))
+    }
+
+    /// Writes a file, with its folder.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        }
+        write::write_file(path, &serde_json::to_vec_pretty(self)?)
+    }
+}
+
+/// The file of the user's settings; `None` without a home.
+pub fn path() -> Option<PathBuf> {
+    place(|name| std::env::var_os(name))
+}
+
+/// The file that an environment asks for.
+fn place(var: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
+    let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(base.join("nrview").join("settings.json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::layout::CompareMode;
+
+    #[test]
+    fn settings_come_back() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("new").join("settings.json");
+        assert_eq!(Saved::read(&path)?, None);
+        let mut settings = Settings::new(Extent::new(640, 360));
+        settings.compare.mode = CompareMode::Difference;
+        settings.look.tone = 0.25;
+        settings.look.custom = true;
+        settings.shadows = false;
+        Saved::of(&settings).write(&path)?;
+        let saved = Saved::read(&path)?.unwrap_or_default();
+        assert_eq!(saved.size(), Some(Extent::new(640, 360)));
+        let mut back = Settings::new(Extent::new(640, 360));
+        saved.apply(&mut back);
+        assert_eq!(back, settings);
+        Ok(())
+    }
+
+    #[test]
+    fn older_and_broken_files_are_borne() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("settings.json");
+        fs::write(&path, r#"{"look": {"tone": 99, "style": "natural"}, "size": "7x7", "unknown": 1}"#)?;
+        let saved = Saved::read(&path)?.unwrap_or_default();
+        let mut settings = Settings::new(Extent::new(64, 64));
+        saved.apply(&mut settings);
+        assert_eq!((settings.look.tone, settings.look.intensity, saved.size()), (1.0, 1.0, None));
+        fs::write(&path, "{")?;
+        assert!(Saved::read(&path).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn the_file_is_in_the_users_folder() {
+        let of = |vars: &[(&str, &str)]| {
+            place(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into()))
+        };
+        assert_eq!(of(&[("XDG_CONFIG_HOME", "/c"), ("HOME", "/h")]), Some("/c/nrview/settings.json".into()));
+        assert_eq!(of(&[("XDG_CONFIG_HOME", "c"), ("HOME", "/h")]), Some("/h/.config/nrview/settings.json".into()));
+        assert_eq!(of(&[]), None);
+    }
+}
