@@ -1,7 +1,7 @@
 //! A triangle model on the device.
 
 use crate::error::{Error, Result};
-use crate::mesh::{Image, Layout, Model, frame_words, static_words, texels};
+use crate::mesh::{Image, Layout, Model, attribute_words, frame_words, static_words, texels};
 use crate::scene::Scene;
 use crate::view::View;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
@@ -22,6 +22,7 @@ pub(crate) struct Resident {
     model: Arc<Model>,
     layout: Layout,
     elements: Buffer,
+    attributes: Buffer,
     texels: Buffer,
 }
 
@@ -51,7 +52,8 @@ impl Resident {
     pub(crate) fn new(device: &Arc<Device>, model: &Arc<Model>) -> Result<Self> {
         let range = device.caps().limits.max_storage_buffer_range.min(device.caps().limits.max_buffer_size);
         let layout = Layout::new(model);
-        let bytes = 16 * layout.end as u64;
+        let [elements, attributes] = [layout.end, layout.attributes].map(|count| 16 * count as u64);
+        let bytes = elements.max(attributes);
         if bytes > range {
             return Err(Error::ModelTooLarge {
                 model: model.name.clone(),
@@ -60,14 +62,16 @@ impl Resident {
             });
         }
         let fitting = with_fitting_images(model, range.min(TEXEL_BYTES));
-        let elements = buffer(device, "scene model", bytes)?;
+        let elements = buffer(device, "scene model", elements)?;
         device.upload(&elements, 0, bytemuck::cast_slice(&static_words(&fitting, &layout)))?;
+        let attributes = buffer(device, "scene model attributes", attributes.max(16))?;
+        device.upload(&attributes, 0, bytemuck::cast_slice(&attribute_words(&fitting)))?;
         let mut pictures = texels(&fitting.images);
         pictures.resize(pictures.len().max(16), 0);
         let texels = buffer(device, "scene model textures", pictures.len() as u64)?;
         device.upload(&texels, 0, &pictures)?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { id, model: Arc::clone(model), layout, elements, texels })
+        Ok(Self { id, model: Arc::clone(model), layout, elements, attributes, texels })
     }
 
     /// A number that no other model on a device has.
@@ -92,8 +96,8 @@ impl Resident {
         self.layout.textured
     }
 
-    pub(crate) fn binds(&self) -> [Bind<'_>; 2] {
-        [Bind::buffer(10, &self.elements), Bind::buffer(11, &self.texels)]
+    pub(crate) fn binds(&self) -> [Bind<'_>; 3] {
+        [Bind::buffer(10, &self.elements), Bind::buffer(11, &self.texels), Bind::buffer(12, &self.attributes)]
     }
 
     /// Records what one frame changes, between the barriers of the tables. It travels in the

@@ -501,12 +501,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }, Binding { binding: 10, kind: StorageBuffer, count: 1 }, Binding { binding: 11, kind: StorageBuffer, count: 1 }],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }, Binding { binding: 10, kind: StorageBuffer, count: 1 }, Binding { binding: 11, kind: StorageBuffer, count: 1 }, Binding { binding: 12, kind: StorageBuffer, count: 1 }],
                 push_constant_size: 12,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }, SpecConstant { id: 1, default: 1 }, SpecConstant { id: 2, default: 1 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "92bad44bbc8bd545abfeb7d27ef76d01b79aefb3f3eed88c353d9e2c98e2f1f3",
+                spirv_sha256: "f33048480c54b30adf86fb51f5a10bbee486aad6b855f9d596cbec1eb206d253",
             },
         },
         Shader {
@@ -515,12 +515,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 10, kind: StorageBuffer, count: 1 }, Binding { binding: 11, kind: StorageBuffer, count: 1 }],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 10, kind: StorageBuffer, count: 1 }, Binding { binding: 11, kind: StorageBuffer, count: 1 }, Binding { binding: 12, kind: StorageBuffer, count: 1 }],
                 push_constant_size: 0,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }, SpecConstant { id: 1, default: 1 }, SpecConstant { id: 2, default: 1 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "c43fedc9f568d12559b8dcbdda99b97b1be373167c11a4c25a549a7c2c56fddd",
+                spirv_sha256: "2c070386b026e995f083182870fa48f8d7561ae0b5557dac1eddd62b8df867d6",
             },
         },
         Shader {

@@ -24,7 +24,7 @@ pub use surface::{Binding, Mesh, Target, Triangle, Vertex};
 pub use tangent::generate_tangents;
 pub use track::{Interpolation, Property, Track};
 
-pub(crate) use pack::{Layout, frame_words, static_words, texels};
+pub(crate) use pack::{Layout, attribute_words, frame_words, static_words, texels};
 
 /// A model: everything that a glTF scene brings.
 #[derive(Clone, Debug, Default, PartialEq)]

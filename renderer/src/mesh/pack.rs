@@ -1,5 +1,6 @@
 //! A model as the shaders read it (`scene_mesh.glsl`): one buffer of 16-byte elements, whose
-//! first part never changes and whose second part is one frame's, and one buffer of texels.
+//! first part never changes and whose second part is one frame's, one of vertex attributes, and
+//! one of texels.
 
 use super::bvh::{self, Bvh};
 use super::material::{Alpha, Material, TextureUse, Wrap};
@@ -12,6 +13,7 @@ use std::f32::consts::PI;
 /// Elements of each thing.
 const HEADER: usize = 2;
 const NODE: usize = 2;
+const ATTRIBUTES: usize = 2;
 const MATERIAL: usize = 5;
 const TEXTURE: usize = 3;
 const LIGHT: usize = 4;
@@ -36,8 +38,9 @@ pub(crate) struct Layout {
     top: usize,
     /// First element of each deformed placement's vertices and of its nodes.
     deformed: Vec<Option<(usize, usize)>>,
-    /// Number of all elements.
+    /// Number of all elements, and of those in the buffer of attributes.
     pub(crate) end: usize,
+    pub(crate) attributes: usize,
     /// Whether alpha and pictures matter anywhere.
     pub(crate) alpha: bool,
     pub(crate) textured: bool,
@@ -67,9 +70,10 @@ impl Layout {
             layout.meshes.push(MeshPlace {
                 nodes: take(NODE * mesh.bvh.nodes.len()),
                 vertices: take(mesh.vertices.len()),
-                attributes: take(2 * mesh.vertices.len()),
+                attributes: layout.attributes,
                 triangle,
             });
+            layout.attributes += ATTRIBUTES * mesh.vertices.len();
             triangle += mesh.triangles.len();
         }
         layout.triangles = take(triangle);
@@ -144,7 +148,6 @@ pub(crate) fn static_words(model: &Model, layout: &Layout) -> Vec<Element> {
     for mesh in &model.meshes {
         out.extend(node_elements(&mesh.bvh.nodes));
         out.extend(mesh.vertices.iter().map(position));
-        out.extend(mesh.vertices.iter().flat_map(attributes));
     }
     for triangle in model.meshes.iter().flat_map(|m| &m.triangles) {
         let [a, b, c] = triangle.corners;
@@ -215,6 +218,11 @@ fn image_starts(images: &[Image]) -> Vec<u32> {
         Some(here)
     };
     images.iter().scan(0, start).collect()
+}
+
+/// What vertices have besides position and normal.
+pub(crate) fn attribute_words(model: &Model) -> Vec<Element> {
+    model.meshes.iter().flat_map(|mesh| &mesh.vertices).flat_map(attributes).collect()
 }
 
 /// All pictures, one after the other.

@@ -5,6 +5,7 @@
 
 layout(binding = 10, std430) readonly buffer ModelBlock { uvec4 model[]; };
 layout(binding = 11, std430) readonly buffer TexelBlock { uint texels[]; };
+layout(binding = 12, std430) readonly buffer AttributeBlock { uvec4 vertex_attributes[]; };
 
 // What the model needs anywhere; what it doesn't is compiled away.
 layout(constant_id = 1) const bool HAS_ALPHA = true;
@@ -108,15 +109,15 @@ vec4 model_sample(uint texture, vec4 uv, bool srgb) {
 
 // Both coordinate sets at a point of a triangle.
 vec4 model_uv(ModelInstance i, uvec3 corners, vec3 weights) {
-    return uintBitsToFloat(model[i.attributes + 2u * corners.x]) * weights.x
-        + uintBitsToFloat(model[i.attributes + 2u * corners.y]) * weights.y
-        + uintBitsToFloat(model[i.attributes + 2u * corners.z]) * weights.z;
+    return uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.x]) * weights.x
+        + uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.y]) * weights.y
+        + uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.z]) * weights.z;
 }
 
 vec4 model_color(ModelInstance i, uvec3 corners, vec3 weights) {
-    return unpackUnorm4x8(model[i.attributes + 2u * corners.x + 1u].y) * weights.x
-        + unpackUnorm4x8(model[i.attributes + 2u * corners.y + 1u].y) * weights.y
-        + unpackUnorm4x8(model[i.attributes + 2u * corners.z + 1u].y) * weights.z;
+    return unpackUnorm4x8(vertex_attributes[i.attributes + 2u * corners.x + 1u].y) * weights.x
+        + unpackUnorm4x8(vertex_attributes[i.attributes + 2u * corners.y + 1u].y) * weights.y
+        + unpackUnorm4x8(vertex_attributes[i.attributes + 2u * corners.z + 1u].y) * weights.z;
 }
 
 // Whether a surface with alpha is there for this sample.

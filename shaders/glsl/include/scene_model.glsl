@@ -31,9 +31,9 @@ Surface model_surface(Hit hit, vec3 o, vec3 d) {
     vec3 local = pa * weights.x + pb * weights.y + pc * weights.z;
     vec3 earlier = local;
     uvec3 tangents = uvec3(
-        model[i.attributes + 2u * corners.x + 1u].x,
-        model[i.attributes + 2u * corners.y + 1u].x,
-        model[i.attributes + 2u * corners.z + 1u].x);
+        vertex_attributes[i.attributes + 2u * corners.x + 1u].x,
+        vertex_attributes[i.attributes + 2u * corners.y + 1u].x,
+        vertex_attributes[i.attributes + 2u * corners.z + 1u].x);
     for (bool once = i.deformed != 0u; once; once = false) {
         uvec4 ea = model[base + 2u * corners.x + 1u];
         uvec4 eb = model[base + 2u * corners.y + 1u];
