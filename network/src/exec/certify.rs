@@ -60,14 +60,14 @@ impl Random {
             match kind {
                 Codes::Usual => (r as u8 & 0x80) | (24 + (r >> 8) % 44) as u8,
                 Codes::Wild => r as u8,
-                Codes::Sparse => (r as u8 & 0x80) | if r % 7 == 0 { (r >> 8) as u8 & 0x7f } else { 0 },
+                Codes::Sparse => (r as u8 & 0x80) | if r.is_multiple_of(7) { (r >> 8) as u8 & 0x7f } else { 0 },
                 Codes::Zero => 0,
             }
         };
         (0..count).map(|_| code()).collect()
     }
 
-    /// Halves of every size without NaN: `halves` of them, the first in order.
+    /// Halves without NaN: the first 65536 in order, so that none is missing, then random ones.
     fn halves(&mut self, count: usize, infinite: bool) -> Vec<u8> {
         let mut half = |i: usize| {
             let h = if i < 65536 { i as u16 } else { self.next() as u16 };
