@@ -13,10 +13,17 @@ const VERTEX_LIMIT: usize = 32 << 20;
 const TARGET_LIMIT: usize = 256;
 
 /// A mesh of all primitives that are made of triangles; points and lines are left out.
-/// `materials` has one more at its end, for primitives without.
-pub(super) fn mesh(buffers: &[Vec<u8>], materials: &[Material], source: &gltf::Mesh<'_>) -> Result<Mesh> {
+/// `materials` has one more at its end, for primitives without. `go_on` is asked before each
+/// primitive.
+pub(super) fn mesh(
+    buffers: &[Vec<u8>],
+    materials: &[Material],
+    source: &gltf::Mesh<'_>,
+    go_on: &impl Fn() -> Result<()>,
+) -> Result<Mesh> {
     let mut mesh = Mesh::default();
     for primitive in source.primitives() {
+        go_on()?;
         let default = materials.len() - 1;
         let material = primitive.material().index().unwrap_or(default);
         let part = part(buffers, source, &primitive, material, &materials[material])?;

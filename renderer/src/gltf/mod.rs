@@ -52,14 +52,19 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn step(&self) -> Result<()> {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.ask()
+    }
+
+    fn ask(&self) -> Result<()> {
+        let done = self.done.load(Ordering::Relaxed);
         if (self.report)(Progress { done, total: self.total }) { Ok(()) } else { Err(Error::Cancelled) }
     }
 }
 
 /// Loads the default scene of a `.gltf` or `.glb` file.
 ///
-/// `report` is called after each step, from several threads; when it returns false, loading ends
+/// `report` is called after each step and between the parts of a mesh, from several threads; when it returns false, loading ends
 /// with [`Error::Cancelled`].
 ///
 /// # Errors
@@ -96,7 +101,7 @@ fn load_checked(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Resu
     }
     let sources: Vec<_> = document.meshes().collect();
     let meshes = sources.par_iter().map(|mesh| {
-        let mesh = geometry::mesh(&buffers, &materials, mesh)?;
+        let mesh = geometry::mesh(&buffers, &materials, mesh, &|| watch.ask())?;
         watch.step()?;
         Ok(mesh)
     });
