@@ -1,10 +1,13 @@
 //! A person looks closely: zoom and pan, the other wipe, the original by a held key, the difference.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
 use image::RgbImage;
-use nrview_tests::screen::{Rect, difference};
+use nrview_tests::display::wait_until;
+use nrview_tests::screen::{Rect, contrast, difference};
 use nrview_tests::window::{SOON, Viewer};
 use serde_json::{Value, json};
 
@@ -44,9 +47,16 @@ fn share_of_difference(shown: &RgbImage, a: &RgbImage, b: &RgbImage, gain: u32) 
     f64::from(same) / f64::from(all.max(1))
 }
 
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "png")).collect()
+}
+
 #[test]
 fn a_person_looks_closely() {
-    let viewer = Viewer::start(&["--split=wipe", "--size=64x64", "--model=starter"]);
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let screenshots = format!("--screenshots={}", folder.path().display());
+    let viewer = Viewer::start(&["--split=wipe", "--size=64x64", "--model=starter", &screenshots]);
     let display = &viewer.display;
     viewer.press("p");
     assert_eq!(viewer.state()["paused"], true);
@@ -115,6 +125,24 @@ fn a_person_looks_closely() {
     viewer.wait_for(SOON, "the key is up", |s| s["original"] == false);
     if viewer.evaluated() == before {
         assert_eq!(difference(&original, &without, IMAGE), 0.0, "the held key shows the frame without the network");
+    }
+
+    // A screenshot is the picture without the overlay.
+    let before = viewer.evaluated();
+    let screen = display.picture();
+    display.key("F2");
+    let mut pictures = Vec::new();
+    wait_until(SOON, "the screenshot", || {
+        pictures = files(folder.path());
+        // The name is taken before the picture is written.
+        pictures.iter().any(|path| path.metadata().is_ok_and(|file| file.len() > 0))
+    });
+    let shot = image::open(&pictures[0]).expect("a picture").to_rgb8();
+    assert_eq!(shot.dimensions(), (1280, 800));
+    let panel = Rect { x: 0, y: 0, width: 270, height: 800 };
+    assert!(contrast(&shot, panel) < 1.0, "the overlay is not in it");
+    if viewer.evaluated() == before {
+        assert_eq!(difference(&shot, &screen, IMAGE), 0.0, "it is what the window shows");
     }
 
     display.key("Escape");

@@ -47,6 +47,9 @@ pub struct ViewArgs {
     /// Folder of the captures of the C key.
     #[arg(long, value_name = "DIR", default_value = "captures")]
     captures: PathBuf,
+    /// Folder of the screenshots of the F2 key.
+    #[arg(long, value_name = "DIR", default_value = "screenshots")]
+    screenshots: PathBuf,
 }
 
 /// Names of the compare modes.
@@ -97,6 +100,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         fresh: args.fresh,
         state: args.state.clone(),
         captures: args.captures.clone(),
+        screenshots: args.screenshots.clone(),
     };
     match window::run(globals, options) {
         Ok(()) => closed(),

@@ -68,7 +68,7 @@ pub fn banner(ui: &egui::Ui, message: &str) {
         .order(egui::Order::Foreground)
         .interactable(false)
         .show(ui.ctx(), |ui| {
-            egui::Frame::popup(ui.style()).fill(Color32::from_rgb(96, 24, 24)).show(ui, |ui| {
+            egui::Frame::popup(ui.style()).show(ui, |ui| {
                 ui.set_max_width(width);
                 ui.label(egui::RichText::new(message).color(Color32::WHITE));
             });

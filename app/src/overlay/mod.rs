@@ -5,6 +5,7 @@ mod controls;
 mod inspector;
 mod labels;
 mod panel;
+mod series;
 mod sizes;
 mod status;
 

@@ -8,6 +8,9 @@ use crate::window::layout::{CompareMode, Difference, GAIN, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
 
+/// Width of the plot of frame times, in points.
+const PLOT_WIDTH: f32 = 230.0;
+
 /// State of the overlay's own fields.
 #[derive(Debug, Default)]
 pub struct Overlay {
@@ -27,6 +30,7 @@ const KEYS: &[(&str, &str)] = &[
     ("T", "history on or off"),
     ("R", "reset the history"),
     ("C", "capture the next frame"),
+    ("F2", "screenshot without the overlay"),
     ("P", "pause the scene"),
     (".", "one frame of the paused scene"),
     ("I", "values at the pointer"),
@@ -64,6 +68,7 @@ impl Overlay {
                 ui.separator();
                 controls::look(ui, &mut settings.look, status);
                 ui.separator();
+                times(ui, status);
                 keys(ui);
             });
         });
@@ -176,6 +181,17 @@ fn scene(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) 
         if ui.small_button("Step").on_hover_text("one frame of the paused scene").clicked() {
             actions.push(Action::Step);
         }
+    });
+}
+
+/// How the times of the last frames are spread, and the frame times as a line.
+fn times(ui: &mut egui::Ui, status: &Status) {
+    CollapsingHeader::new("Times").default_open(false).show(ui, |ui| {
+        for (name, series) in [("Network", &status.network), ("Frame", &status.frames)] {
+            let text = series.summary().map_or_else(|| "-".to_owned(), |summary| summary.text());
+            ui.label(format!("{name}: {text}"));
+        }
+        status.frames.plot(ui, PLOT_WIDTH);
     });
 }
 

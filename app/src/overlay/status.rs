@@ -1,5 +1,6 @@
 //! What the overlay shows: plain numbers and names, gathered by the window.
 
+use super::series::Series;
 use crate::window::probe::Reading;
 
 /// The state of the program in one frame, for people.
@@ -36,6 +37,10 @@ pub struct Status {
     pub overlay_ms: f64,
     /// Milliseconds between the last two presented frames.
     pub frame_ms: f64,
+    /// Network times of the last frames.
+    pub network: Series,
+    /// Times between the last presented frames.
+    pub frames: Series,
     /// Frames that went through the network.
     pub evaluated: u64,
     /// Frames presented.

@@ -192,6 +192,7 @@ impl Viewer {
             Shortcut::Mode(mode) => settings.compare.mode = mode,
             Shortcut::Line => settings.compare.line = settings.compare.line.other(),
             Shortcut::Inspector => settings.inspector = !settings.inspector,
+            Shortcut::Screenshot => return self.ask(Action::Screenshot),
             Shortcut::Step => return self.ask(Action::Step),
             Shortcut::Fit => settings.compare.zoom = Zoom::FIT,
             Shortcut::OneToOne => self.one_to_one(),

@@ -20,6 +20,7 @@ use winit::window::Window;
 
 use super::layout::{Layout, Line, Panel};
 use super::probe::{Probe, Reading, Sources};
+use super::screenshot::{Pixels, Snap};
 
 /// Frames that may be on their way to the display.
 const SLOTS: usize = 2;
@@ -82,6 +83,10 @@ pub struct Graphics {
     free: Vec<TextureId>,
     times: DrawTimes,
     reading: Option<Reading>,
+    /// Whether the next picture is to be read back.
+    wanted: bool,
+    /// Pictures that have been read back.
+    pixels: Vec<Pixels>,
     device: Arc<Device>,
 }
 
@@ -103,6 +108,7 @@ struct Slot {
     ticket: Option<Ticket>,
     free: Vec<TextureId>,
     probe: Probe,
+    snap: Option<Snap>,
 }
 
 /// The picture of the window's size, and the set that binds it with what is shown.
@@ -150,7 +156,7 @@ impl Graphics {
         let slot = |number: usize| -> Result<Slot> {
             let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
             let stamps = Timestamps::new(device, &format!("window frame {number}"), STAMPS)?;
-            Ok(Slot { commands, stamps, ticket: None, free: Vec::new(), probe: Probe::new(device)? })
+            Ok(Slot { commands, stamps, ticket: None, free: Vec::new(), probe: Probe::new(device)?, snap: None })
         };
         Ok(Self {
             gui,
@@ -168,6 +174,8 @@ impl Graphics {
             free: Vec::new(),
             times: DrawTimes::default(),
             reading: None,
+            wanted: false,
+            pixels: Vec::new(),
             device: Arc::clone(device),
         })
     }
@@ -188,6 +196,16 @@ impl Graphics {
     /// GPU times of a frame drawn a moment ago.
     pub fn times(&self) -> DrawTimes {
         self.times
+    }
+
+    /// Reads the next picture back, as it is before the overlay.
+    pub fn snap(&mut self) {
+        self.wanted = true;
+    }
+
+    /// Pictures read back since the last call.
+    pub fn take_pixels(&mut self) -> Vec<Pixels> {
+        std::mem::take(&mut self.pixels)
     }
 
     /// Values of the pixel asked for with a frame drawn a moment ago.
@@ -244,8 +262,11 @@ impl Graphics {
             return Ok(Drawn::Skipped);
         }
         let slot = &mut self.slots[self.next];
+        // One that was not drawn holds nothing.
+        let snap = slot.snap.take();
         if let Some(ticket) = slot.ticket.take() {
             self.device.wait(ticket, PATIENCE)?;
+            self.pixels.extend(snap.map(|snap| snap.pixels()));
             if let Some(ms) = slot.stamps.read()?
                 && let [start, prelude, present, overlay] = ms[..]
             {
@@ -267,14 +288,21 @@ impl Graphics {
             target => target.insert(Target::new(&self.device, extent)?),
         };
         target.bind(&self.device, &self.pipeline, shown)?;
+        if std::mem::take(&mut self.wanted) {
+            slot.snap = Some(Snap::new(&self.device, extent)?);
+        }
         // Nothing may fail between the acquisition and the submission: its semaphore would stay signalled.
         let frame = match swapchain.acquire(PATIENCE)? {
             Acquire::Ready(frame) => frame,
             Acquire::OutOfDate => {
                 self.stale = true;
+                self.wanted |= slot.snap.take().is_some();
                 return Ok(Drawn::Skipped);
             }
-            Acquire::Timeout => return Ok(Drawn::Skipped),
+            Acquire::Timeout => {
+                self.wanted |= slot.snap.take().is_some();
+                return Ok(Drawn::Skipped);
+            }
         };
         let cmd = &mut slot.commands;
         cmd.begin()?;
@@ -284,6 +312,9 @@ impl Graphics {
         cmd.write_timestamp(&slot.stamps, 1);
         cmd.label_begin("present");
         target.record(cmd, &self.pipeline, shown, layout);
+        if let Some(snap) = &slot.snap {
+            snap.record(cmd, target.image.reference());
+        }
         if let Some(pixel) = shown.pick {
             slot.probe.record(cmd, pixel, shown.extent, [shown.input, shown.neural], &shown.sources);
         }

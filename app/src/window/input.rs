@@ -23,6 +23,8 @@ pub enum Shortcut {
     Capture,
     /// Tab
     Overlay,
+    /// F2
+    Screenshot,
     /// F11
     Fullscreen,
     /// Esc: leave fullscreen, or quit.
@@ -66,6 +68,7 @@ impl Shortcut {
             return None;
         };
         Some(match code {
+            KeyCode::F2 => Self::Screenshot,
             KeyCode::Tab => Self::Overlay,
             KeyCode::F11 => Self::Fullscreen,
             KeyCode::Escape => Self::Escape,

@@ -12,6 +12,7 @@ mod pointer;
 pub mod probe;
 mod record;
 mod saved;
+mod screenshot;
 mod session;
 pub mod settings;
 mod viewer;
@@ -49,6 +50,8 @@ pub struct Options {
     pub fresh: bool,
     /// Where the captures of the C key go.
     pub captures: PathBuf,
+    /// Where the screenshots of the F2 key go.
+    pub screenshots: PathBuf,
 }
 
 /// There is no display to open a window on.

@@ -83,6 +83,8 @@ struct Work {
 pub struct Numbers {
     /// Frames that went through the network.
     pub evaluated: u64,
+    /// Frames whose times are known.
+    pub timed: u64,
     /// GPU times of the last one.
     pub times: Option<Times>,
     /// From its beginning to its end.
@@ -323,6 +325,7 @@ impl Session {
             }
             let Stage::Done(times) = stage else { break };
             self.numbers.times = Some(times);
+            self.numbers.timed += 1;
             self.numbers.duration = Some(work.job.begun().elapsed());
             if let Loading::Ready(loaded) = &self.loading {
                 self.record.finished(neural, &self.studio, loaded, &work.job)?;

@@ -68,6 +68,8 @@ pub enum Action {
     Resize(Extent),
     /// Let a paused scene move on by one frame.
     Step,
+    /// Write the window's picture to a file.
+    Screenshot,
     /// Record the next frame with everything in it.
     Capture,
     /// Fullscreen on or off.

@@ -20,6 +20,7 @@ use super::layout::{self, Layout};
 use super::loading::Loading;
 use super::pacing::Pacing;
 use super::saved::{self, Saved};
+use super::screenshot::Screenshots;
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
 use crate::cli::{Globals, write};
@@ -44,6 +45,7 @@ pub struct Viewer {
     /// The scene on its way.
     arrival: Option<Arrival>,
     overlay: Overlay,
+    screenshots: Screenshots,
     pub(super) settings: Settings,
     pub(super) held: Held,
     pub(super) pacing: Pacing,
@@ -98,6 +100,7 @@ impl Viewer {
             session,
             arrival,
             overlay: Overlay::default(),
+            screenshots: Screenshots::into_folder(options.screenshots.clone()),
             settings,
             held: Held::default(),
             pacing: Pacing::new(now),
@@ -137,7 +140,10 @@ impl Viewer {
             self.session.set_scene(scene?)?;
             return Ok(true);
         }
-        let news = self.session.capture_news();
+        for pixels in self.graphics.take_pixels() {
+            self.screenshots.write(pixels)?;
+        }
+        let news = self.session.capture_news().or_else(|| self.screenshots.news());
         let told = news.is_some();
         news.into_iter().for_each(|text| self.say(text));
         match self.session.advance(&mut self.settings) {
@@ -239,6 +245,8 @@ impl Viewer {
         status.field = geometry.field.to_string();
         status.gflop = self.session.cost().map(|cost| 2e-9 * cost as f64);
         status.area = [window.width.saturating_sub(panel), window.height];
+        status.network.extend(numbers.timed, numbers.times.map(|times| times.network));
+        status.frames.push(seconds * 1000.0);
         (status.model, status.digest) = match self.session.loading() {
             Loading::Running(_) => ("loading".to_owned(), String::new()),
             Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
@@ -278,6 +286,7 @@ impl Viewer {
         for action in actions {
             match action {
                 Action::ResetHistory => self.session.reset(),
+                Action::Screenshot => self.graphics.snap(),
                 Action::Step => {
                     self.settings.paused = true;
                     self.session.step_once();
