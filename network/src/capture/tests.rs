@@ -8,7 +8,12 @@ use crate::geometry::{Extent, Geometry};
 
 fn header(geometry: &Geometry) -> Header {
     Header {
-        program: Program { name: "nrview".into(), version: "0".into(), commit: "unknown".into(), executable: String::new() },
+        program: Program {
+            name: "nrview".into(),
+            version: "0".into(),
+            commit: "unknown".into(),
+            executable: String::new(),
+        },
         created: 1,
         device: None,
         route: RouteIdentity { name: "cpu".into(), operations: BTreeMap::new() },
