@@ -42,8 +42,8 @@ pub fn program() -> &'static Path {
     })
 }
 
-/// A command that runs the program from the workspace root without a display, its caches kept
-/// apart from the user's.
+/// A command that runs the program from the workspace root without a display, its caches and
+/// settings kept apart from the user's.
 pub fn command() -> Command {
     let mut command = Command::new(program());
     command
@@ -53,6 +53,7 @@ pub fn command() -> Command {
         .env_remove("WAYLAND_SOCKET")
         .env_remove("NRVIEW_LOG")
         .env("XDG_CACHE_HOME", caches())
+        .env("XDG_CONFIG_HOME", caches().join("config"))
         .env("XDG_CONFIG_HOME", caches())
         .stdin(Stdio::null());
     command

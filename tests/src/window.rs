@@ -43,6 +43,7 @@ impl Viewer {
             .arg(folder.path().join("state.json"))
             .args(arguments)
             .env("DISPLAY", display.name())
+            .env("XDG_CONFIG_HOME", folder.path().join("config"))
             .env("XDG_CONFIG_HOME", folder.path())
             .env("WINIT_X11_SCALE_FACTOR", "1")
             .stdout(Stdio::null())
