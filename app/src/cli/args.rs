@@ -79,7 +79,7 @@ pub enum RouteArg {
     Auto,
     /// Portable compute kernels, bit for bit the arithmetic contract.
     Exact,
-    /// The reference interpreter on the CPU: no device is needed.
+    /// The reference interpreter on the CPU: the network needs no device.
     Cpu,
 }
 

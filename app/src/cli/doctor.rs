@@ -20,7 +20,10 @@ pub fn run(globals: &Globals) -> CommandResult {
         let is_chosen = chosen.as_ref().is_ok_and(|uuid| *uuid == adapter.capabilities.device_uuid);
         describe(&mut out, adapter, is_chosen);
     }
-    let _ = writeln!(out, "route cpu needs no device; every command that takes --route can use it");
+    let _ = writeln!(
+        out,
+        "route cpu needs no device for the network; drawing the scene (`render`, `capture` of it, the viewer) does"
+    );
     let json = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "devices": adapters.iter().map(|adapter| json!({

@@ -104,7 +104,10 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints its outcome and returns the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
     start_log(cli.globals.verbose);
     let json = cli.globals.json;
     match run(cli) {
@@ -125,6 +128,17 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints a usage error, or the help or version that was asked for. With `--json` an error is a document too.
+fn refuse(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        print(&format!("{:#}", json!({ "error": first })));
+    }
+    _ = error.print();
+    ExitCode::from(u8::from(error.use_stderr()) * 2)
 }
 
 /// Prints to the standard output stream. A reader that has gone away (`nrview doctor | head`) is no failure.

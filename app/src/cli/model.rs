@@ -41,7 +41,7 @@ pub struct SynthArgs {
     #[arg(long)]
     per_tensor: bool,
     /// Alignment in bytes of each record inside its stage file.
-    #[arg(long, value_name = "BYTES", default_value = "1")]
+    #[arg(long, value_name = "BYTES", default_value = "1", value_parser = alignment)]
     align: NonZeroUsize,
     /// Write nothing, only tell the digest.
     #[arg(long)]
@@ -188,4 +188,11 @@ fn describe(out: &mut String, info: &Info) {
     ];
     let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![format!("  {name}"), value]).collect();
     out.push_str(&text::table(&rows));
+}
+/// An alignment of records: 1 to 65536 bytes, enough for any page size, and no way to ask for petabytes of gaps.
+fn alignment(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(value) if value.get() <= 65536 => Ok(value),
+        _ => Err(format!("{text} is not a whole number from 1 to 65536")),
+    }
 }

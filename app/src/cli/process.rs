@@ -105,6 +105,9 @@ fn check_outputs(args: &ProcessArgs) -> Result<()> {
     write::check_file(&args.output)?;
     if let Some(path) = &args.head {
         write::check_file(path)?;
+        if *path == args.output {
+            bail!("the picture and the head would both be {}; name two files", path.display());
+        }
     }
     if let Some(directory) = &args.fixture {
         write::check_fresh_folder(directory)?;

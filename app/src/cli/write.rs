@@ -8,9 +8,7 @@ use anyhow::{Context as _, Result, bail};
 
 /// Refuses an output file that could not be written, before the work for it begins. Leaves the disk as it was.
 pub fn check_file(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        bail!("cannot write {}: it is a directory; name a file", path.display());
-    }
+    let path = &target(path)?;
     let folder = parent(path);
     if !folder.is_dir() {
         bail!("cannot write {}: there is no directory {}; make it first", path.display(), folder.display());
@@ -47,8 +45,21 @@ pub fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))
 }
 
+/// The file that a name stands for: a link is followed, so that it stays a link. Refuses what is there and is no regular
+/// file (a directory, a device, a pipe): taking its name would destroy it.
+fn target(path: &Path) -> Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => bail!("cannot write {}: it is a directory; name a file", path.display()),
+        Ok(found) if !found.is_file() => bail!("cannot write {}: it is not a regular file", path.display()),
+        Ok(_) => fs::canonicalize(path).with_context(|| format!("cannot write {}", path.display())),
+        Err(_) if path.is_symlink() => bail!("cannot write {}: it is a link that leads nowhere", path.display()),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
 /// Writes a whole file or nothing: the bytes go to a neighbour that then takes the name.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let path = &target(path)?;
     let temporary = neighbour(&parent(path));
     let result = fs::File::create(&temporary)
         .and_then(|mut file| file.write_all(bytes))
@@ -108,6 +119,27 @@ mod tests {
         write_file(&path, b"second")?;
         assert_eq!(fs::read(&path)?, b"second");
         assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_links_and_devices_stay_devices() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, b"old")?;
+        std::os::unix::fs::symlink(&file, &link)?;
+        check_file(&link)?;
+        write_file(&link, b"new")?;
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&file)?, b"new");
+        fs::remove_file(&file)?;
+        assert!(check_file(&link).is_err());
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket)?;
+        assert!(check_file(&socket).is_err());
+        assert!(write_file(&socket, b"new").is_err());
+        assert!(!fs::metadata(&socket)?.is_file());
         Ok(())
     }
 

@@ -17,8 +17,9 @@ pub fn selector(globals: &Globals) -> DeviceSelector {
 /// # Errors
 /// No Vulkan loader, no driver, or no device that fits `--device`.
 pub fn open(globals: &Globals) -> Result<Arc<Device>> {
-    let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: None })
-        .context("cannot use Vulkan (with --route cpu, `process`, `parity` and `render` need no device)")?;
+    let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: None }).context(
+        "cannot use Vulkan (with --route cpu, `process`, `parity`, `replay` and `capture --image` need no device)",
+    )?;
     let device = Device::open(&instance, &selector(globals))?;
     tracing::info!("device: {}", device.caps().name);
     Ok(device)
