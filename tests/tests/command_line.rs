@@ -30,6 +30,16 @@ fn wrong_usage() {
 }
 
 #[test]
+fn wrong_usage_is_a_document_too() {
+    for arguments in [&["--json", "no-such-command"][..], &["--json", "render", "--size", "0x0"]] {
+        let document = nrview(arguments, LIMIT).expect_code(2).json();
+        assert!(document["error"].as_str().is_some_and(|text| !text.is_empty()), "{document:#}");
+    }
+    let huge = u64::MAX.to_string();
+    nrview(&["model", "synth", "--digest-only", "--align", &huge], LIMIT).expect_code(2);
+}
+
+#[test]
 fn global_options_stand_on_either_side() {
     for arguments in [["--json", "model", "info"], ["model", "info", "--json"]] {
         let document = nrview(&arguments, LIMIT).expect_code(0).json();
