@@ -143,7 +143,7 @@ fn compare(plan: &Plan, network: &Network, reference: &Reference, id: OpId) -> R
     for output in reference.execute_op(id, &inputs)? {
         let tensor = plan.tensor(output.id);
         let device = read(tensor, output.id)?;
-        let (device, expected) = (bits(&device), bits(&output.data));
+        let (device, expected) = (device.bits(), output.data.bits());
         let mut unequal = device.iter().zip(&expected).enumerate().filter(|(_, (a, b))| a != b);
         let Some((index, (&device_bits, &reference_bits))) = unequal.next() else { continue };
         let row = index / tensor.channels;
@@ -167,13 +167,6 @@ fn compare(plan: &Plan, network: &Network, reference: &Reference, id: OpId) -> R
         });
     }
     Ok(differences)
-}
-
-fn bits(data: &TensorData) -> Vec<u16> {
-    match data {
-        TensorData::Codes(codes) => codes.iter().map(|&code| u16::from(code)).collect(),
-        TensorData::Halves(halves) => halves.clone(),
-    }
 }
 
 fn value(format: Format, bits: u16) -> f32 {

@@ -180,7 +180,7 @@ fn differ(plan: &Plan, id: TensorId, a: &TensorData, b: &TensorData) -> Option<(
         return None;
     }
     let tensor = plan.tensor(id);
-    let (a, b) = (bits(a), bits(b));
+    let (a, b) = (a.bits(), b.bits());
     let mut unequal = a.iter().zip(&b).enumerate().filter(|(_, (a, b))| a != b);
     let (index, (&a, &b)) = unequal.next()?;
     let (row, width) = (index / tensor.channels, tensor.extent.width as usize);
@@ -196,13 +196,6 @@ fn differ(plan: &Plan, id: TensorId, a: &TensorData, b: &TensorData) -> Option<(
         b_value: value(b),
     };
     Some((1 + unequal.count(), first))
-}
-
-fn bits(data: &TensorData) -> Vec<u16> {
-    match data {
-        TensorData::Codes(codes) => codes.iter().map(|&code| u16::from(code)).collect(),
-        TensorData::Halves(halves) => halves.clone(),
-    }
 }
 
 fn value(format: Format, bits: u16) -> f32 {

@@ -12,6 +12,14 @@ pub enum TensorData {
 }
 
 impl TensorData {
+    /// The bits of every element: E4M3 codes in the low byte, or halves.
+    pub fn bits(&self) -> Vec<u16> {
+        match self {
+            Self::Codes(codes) => codes.iter().map(|&code| u16::from(code)).collect(),
+            Self::Halves(halves) => halves.clone(),
+        }
+    }
+
     /// Element format.
     pub fn format(&self) -> Format {
         match self {
