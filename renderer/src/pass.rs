@@ -120,7 +120,7 @@ impl Renderer {
         commands.compute_to_transfer_barrier();
         commands.update_buffer(target.tables(), 0, &tables);
         if let Some(model) = model {
-            model.record_frame(commands, view, scene.instances.len() as u32 + 1);
+            model.record_frame(commands, scene, view);
         }
         commands.transfer_to_compute_barrier();
         let groups = |pipeline: &ComputePipeline| {

@@ -102,8 +102,9 @@ impl Resident {
 
     /// Records what one frame changes, between the barriers of the tables. It travels in the
     /// command stream, so frames in flight each have their own.
-    pub(crate) fn record_frame(&self, commands: &mut CommandBuffer, view: &View, first_id: u32) {
-        let words = frame_words(&self.model, &self.layout, view.time, view.previous_time, first_id);
+    pub(crate) fn record_frame(&self, commands: &mut CommandBuffer, scene: &Scene, view: &View) {
+        let [now, before] = [view.time, view.previous_time].map(|time| scene.clock.at(time));
+        let words = frame_words(&self.model, &self.layout, now, before, scene.instances.len() as u32 + 1);
         let start = 16 * self.layout.dynamic as u64;
         for (i, chunk) in bytemuck::cast_slice::<_, u8>(&words).chunks(UPDATE).enumerate() {
             commands.update_buffer(&self.elements, start + (i * UPDATE) as u64, chunk);

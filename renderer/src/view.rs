@@ -56,14 +56,15 @@ pub struct View {
 impl View {
     /// Frame `frame` of the scripted animation at `rate` frames a second (must be positive),
     /// with the scripted camera and the Halton jitter. Frame 0 has no predecessor: its motion
-    /// is zero.
+    /// is zero, as that of the camera is after a cut.
     #[must_use]
     pub fn scripted(scene: &Scene, frame: u32, rate: f64) -> Self {
         let time = f64::from(frame) / rate;
         let previous_time = f64::from(frame.saturating_sub(1)) / rate;
+        let cut = scene.path.cuts(previous_time, time);
         Self {
             camera: scene.path.at(time),
-            previous_camera: scene.path.at(previous_time),
+            previous_camera: scene.path.at(if cut { time } else { previous_time }),
             time,
             previous_time,
             jitter: halton_jitter(frame),
@@ -71,6 +72,13 @@ impl View {
             samples: 1,
             effects: Effects::ALL,
         }
+    }
+
+    /// Whether the scripted camera jumps before frame `frame`, so that its history is of another
+    /// place.
+    #[must_use]
+    pub fn cut_before(scene: &Scene, frame: u32, rate: f64) -> bool {
+        frame > 0 && scene.path.cuts(f64::from(frame - 1) / rate, f64::from(frame) / rate)
     }
 
     /// The same instant with `samples` samples a pixel.

@@ -23,6 +23,7 @@ pub mod render;
 mod replay;
 mod report;
 pub mod scene;
+mod scenes;
 pub mod text;
 mod verify;
 mod view;
@@ -98,6 +99,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Make a capture of another program's frames: color, motion and depth.
     Import(import::ImportArgs),
+    /// List the scenes that come with the program.
+    Scenes,
     /// List the Vulkan devices, what each can run, and why not.
     Doctor,
 }
@@ -175,6 +178,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Compare(args)) => compare::run(globals, &args),
         Some(Command::Bench(args)) => bench::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
+        Some(Command::Scenes) => scenes::run(),
         Some(Command::Doctor) => doctor::run(globals),
     }
 }

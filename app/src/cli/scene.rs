@@ -1,25 +1,26 @@
-//! Which scene is shown: the built-in one or a glTF file.
+//! Which scene is shown: the built-in one, one that comes with the program, a scene folder, or a glTF file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use renderer::Scene;
 use renderer::gltf::{self, Progress};
+use renderer::{Scene, folder};
 
 use super::progress;
-
-/// Name of the scene that comes with the program.
-const BUILTIN: &str = "builtin";
+use crate::engine::catalog::{self, BUILTIN, Place};
 
 /// Arguments that choose a scene.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SceneArgs {
-    /// The scene: `builtin`, or a glTF 2.0 file (.gltf or .glb).
-    #[arg(long, value_name = "NAME|FILE", default_value = BUILTIN)]
+    /// The scene: a name that `nrview scenes` lists, a scene folder, or a glTF 2.0 file (.gltf or .glb).
+    #[arg(long, value_name = "NAME|FOLDER|FILE", default_value = BUILTIN)]
     pub scene: String,
-    /// The camera of the glTF file to look through [default: one that sees all of it].
-    #[arg(long, value_name = "NAME")]
+    /// The camera of the scene to look through [default: the scene's first one, or one that sees all of it].
+    #[arg(long, value_name = "NAME", conflicts_with = "camera_path")]
     pub camera: Option<String>,
+    /// A recorded camera path to look along.
+    #[arg(long, value_name = "FILE")]
+    pub camera_path: Option<PathBuf>,
 }
 
 /// The error, with the file's name unless it tells it already.
@@ -29,6 +30,11 @@ fn named(path: &Path, error: gltf::Error) -> anyhow::Error {
 }
 
 impl SceneArgs {
+    /// A scene by name, with its own camera.
+    pub fn of(scene: &str) -> Self {
+        Self { scene: scene.to_owned(), camera: None, camera_path: None }
+    }
+
     /// Whether it has to be loaded from a file.
     pub fn is_file(&self) -> bool {
         self.scene != BUILTIN
@@ -37,31 +43,40 @@ impl SceneArgs {
     /// Loads the scene. `report` hears of every step and says whether to go on.
     ///
     /// # Errors
-    /// The file cannot be loaded, or has no such camera.
+    /// The scene cannot be loaded, or has no such camera.
     pub fn load(&self, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Scene> {
-        if !self.is_file() {
-            if let Some(camera) = &self.camera {
-                bail!("the built-in scene has no camera {camera:?}; leave --camera out");
-            }
-            return Ok(Scene::builtin());
+        let path = self.camera_path.as_deref().map(folder::load_path).transpose()?;
+        let mut scene = self.load_place(report)?;
+        if let Some(path) = path {
+            scene.path = path;
         }
-        let path = Path::new(&self.scene);
-        let is_gltf = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf") || e.eq_ignore_ascii_case("glb"));
-        if !is_gltf {
-            bail!("unknown scene {:?}; there is {BUILTIN}, or give a .gltf or .glb file", self.scene);
-        }
+        Ok(scene)
+    }
+
+    fn load_place(&self, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Scene> {
         let begun = std::time::Instant::now();
-        let model = gltf::load(path, report).map_err(|error| named(path, error))?;
-        let (triangles, pictures) = (model.triangle_count(), model.images.len());
-        let scene = Scene::around(model);
+        let scene = match catalog::find(&self.scene)? {
+            Place::Builtin => {
+                if let Some(camera) = &self.camera {
+                    bail!("the built-in scene has no camera {camera:?}; leave --camera out");
+                }
+                return Ok(Scene::builtin());
+            }
+            Place::File(path) => Scene::around(gltf::load(&path, report).map_err(|error| named(&path, error))?),
+            Place::Folder(path) => folder::load(&path, report).map_err(|error| match error {
+                folder::Error::Model(error) => named(&path, error),
+                other => other.into(),
+            })?,
+        };
+        let (triangles, pictures) =
+            scene.model.as_ref().map_or((0, 0), |model| (model.triangle_count(), model.images.len()));
+        let names: Vec<String> = scene.cameras.iter().map(|(name, _)| name.clone()).collect();
         tracing::info!(
-            "scene {}: {triangles} triangles, {pictures} textures, cameras {:?}, loaded in {:.1?}",
-            path.display(),
-            scene.cameras.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "scene {}: {triangles} triangles, {pictures} textures, cameras {names:?}, loaded in {:.1?}",
+            self.scene,
             begun.elapsed()
         );
         let Some(camera) = &self.camera else { return Ok(scene) };
-        let names: Vec<String> = scene.cameras.iter().map(|(name, _)| name.clone()).collect();
         scene.seen_from(camera).with_context(|| match names.as_slice() {
             [] => format!("{} has no cameras; leave --camera out", self.scene),
             names => format!("{} has no camera {camera:?}; it has {}", self.scene, names.join(", ")),

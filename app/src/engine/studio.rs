@@ -26,12 +26,15 @@ impl Studio {
     /// # Errors
     /// An error of the device.
     pub fn new(device: &Arc<Device>, scene: Scene) -> Result<Self> {
-        Ok(Self {
-            device: Arc::clone(device),
-            renderer: Renderer::for_scene(device, &scene)?,
-            passes: Passes::new(device)?,
-            scene,
-        })
+        Self::with_passes(device, scene, Passes::new(device)?)
+    }
+
+    /// Prepares the pipelines of a scene beside frame passes that are there already.
+    ///
+    /// # Errors
+    /// The scene does not fit on the device, or an error of the device.
+    pub fn with_passes(device: &Arc<Device>, scene: Scene, passes: Arc<Passes>) -> Result<Self> {
+        Ok(Self { device: Arc::clone(device), renderer: Renderer::for_scene(device, &scene)?, passes, scene })
     }
 }
 

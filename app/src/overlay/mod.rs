@@ -5,6 +5,7 @@ mod controls;
 mod inspector;
 mod labels;
 mod panel;
+mod scene;
 mod series;
 mod sizes;
 mod status;

@@ -3,7 +3,7 @@
 use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollArea, Slider};
 
 use super::sizes::SizeFields;
-use super::{PANEL_WIDTH, Status, controls};
+use super::{PANEL_WIDTH, Status, controls, scene};
 use crate::window::layout::{CompareMode, Difference, GAIN, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
@@ -64,7 +64,7 @@ impl Overlay {
                 ui.separator();
                 numbers(ui, status);
                 ui.separator();
-                scene(ui, settings, actions);
+                scene::show(ui, settings, status, actions);
                 ui.separator();
                 controls::look(ui, &mut settings.look, status);
                 ui.separator();
@@ -158,28 +158,6 @@ fn numbers(ui: &mut egui::Ui, status: &Status) {
             ui.label(RichText::new(name).weak());
             ui.add(egui::Label::new(value.as_str()).truncate()).on_hover_text(value);
             ui.end_row();
-        }
-    });
-}
-
-fn scene(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        ui.strong("Scene");
-        ui.checkbox(&mut settings.paused, "Pause");
-        ui.checkbox(&mut settings.path, "Camera path");
-    });
-    ui.horizontal(|ui| {
-        ui.checkbox(&mut settings.jitter, "Jitter");
-        ui.checkbox(&mut settings.shadows, "Shadows");
-        ui.checkbox(&mut settings.occlusion, "Occlusion");
-    });
-    ui.horizontal(|ui| {
-        ui.checkbox(&mut settings.reflections, "Reflections");
-        if ui.small_button("Reset camera").clicked() {
-            actions.push(Action::ResetCamera);
-        }
-        if ui.small_button("Step").on_hover_text("one frame of the paused scene").clicked() {
-            actions.push(Action::Step);
         }
     });
 }

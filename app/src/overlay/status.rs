@@ -1,6 +1,7 @@
 //! What the overlay shows: plain numbers and names, gathered by the window.
 
 use super::series::Series;
+use crate::engine::catalog::Entry;
 use crate::window::probe::Reading;
 
 /// The state of the program in one frame, for people.
@@ -23,6 +24,12 @@ pub struct Status {
     /// Size of the window's picture area, in pixels.
     #[serde(skip)]
     pub area: [u32; 2],
+    /// What `--scene` takes to name the scene that is shown.
+    pub scene: String,
+    /// Scenes to choose from.
+    pub scenes: Vec<Entry>,
+    /// Cameras of the scene.
+    pub cameras: Vec<String>,
     /// Share of the scene that has been loaded, 0 to 1, while it is.
     pub scene_loading: Option<f32>,
     /// Whether the network is being prepared.

@@ -1,17 +1,20 @@
-//! A scene that is loaded from a file beside the window.
+//! A scene that is loaded and put on the device beside the window.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
-use anyhow::{Result, anyhow};
-use renderer::Scene;
+use anyhow::{Result, anyhow, bail};
+use gpu::Device;
+use network::frame::Passes;
 
 use crate::cli::scene::SceneArgs;
+use crate::engine::studio::Studio;
 
 /// A scene on its way. Dropping it ends the loading.
 pub struct Arrival {
-    thread: Option<JoinHandle<Result<Scene>>>,
+    thread: Option<JoinHandle<Result<Studio>>>,
+    scene: SceneArgs,
     state: Arc<State>,
 }
 
@@ -24,18 +27,29 @@ struct State {
 }
 
 impl Arrival {
-    /// Starts loading.
-    pub fn start(scene: SceneArgs) -> Self {
+    /// Starts loading, with the frame passes that are there already.
+    pub fn start(device: &Arc<Device>, passes: &Arc<Passes>, scene: SceneArgs) -> Self {
         let state = Arc::new(State::default());
-        let shared = Arc::clone(&state);
+        let (shared, device, passes, wanted) =
+            (Arc::clone(&state), Arc::clone(device), Arc::clone(passes), scene.clone());
         let load = move || {
-            scene.load(&|step| {
+            let scene = wanted.load(&|step| {
                 shared.done.fetch_max(step.done, Ordering::Relaxed);
-                shared.total.store(step.total, Ordering::Relaxed);
+                // Putting it on the device is the last step.
+                shared.total.store(step.total + 1, Ordering::Relaxed);
                 !shared.unwanted.load(Ordering::Relaxed)
-            })
+            })?;
+            if shared.unwanted.load(Ordering::Relaxed) {
+                bail!("the scene is not wanted any more");
+            }
+            Studio::with_passes(&device, scene, passes)
         };
-        Self { thread: Some(std::thread::spawn(load)), state }
+        Self { thread: Some(std::thread::spawn(load)), scene, state }
+    }
+
+    /// What is being loaded.
+    pub fn scene(&self) -> &SceneArgs {
+        &self.scene
     }
 
     /// Share of the steps done, 0 to 1.
@@ -45,7 +59,7 @@ impl Arrival {
     }
 
     /// What was loaded, once, when it is there.
-    pub fn poll(&mut self) -> Option<Result<Scene>> {
+    pub fn poll(&mut self) -> Option<Result<Studio>> {
         if !self.thread.as_ref()?.is_finished() {
             return None;
         }
@@ -60,24 +74,5 @@ impl Drop for Arrival {
         if let Some(thread) = self.thread.take() {
             _ = thread.join();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_went_wrong_arrives_too() {
-        let args = SceneArgs { scene: "no such file.glb".to_owned(), camera: None };
-        let mut arrival = Arrival::start(args);
-        let result = loop {
-            match arrival.poll() {
-                Some(result) => break result,
-                None => std::thread::yield_now(),
-            }
-        };
-        assert!(result.unwrap_err().to_string().contains("no such file.glb"));
-        assert!(arrival.poll().is_none(), "only once");
     }
 }

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use gpu::{CommandBuffer, Device};
+use network::frame::Passes;
 use network::geometry::{Extent, Geometry};
 use network::model::Source;
-use renderer::{Camera, Effects, FlyInput, Scene, View, fly, halton_jitter};
+use renderer::{Camera, CameraPath, Effects, FlyInput, Scene, View, fly, halton_jitter};
 
 use super::graphics::Shown;
 use super::layout::Compare;
@@ -200,18 +201,28 @@ impl Session {
         Ok(())
     }
 
-    /// Shows another scene from its beginning. The network's weights stay.
+    /// The passes around the network, for a studio that is to be shown here.
+    pub fn passes(&self) -> &Arc<Passes> {
+        &self.studio.passes
+    }
+
+    /// The scene that is shown.
+    pub fn scene(&self) -> &Scene {
+        &self.studio.scene
+    }
+
+    /// Shows another scene from its beginning. The network and all buffers of the frame's size stay.
     ///
     /// # Errors
-    /// The scene does not fit on the device, or an error of the device.
-    pub fn set_scene(&mut self, scene: Scene) -> Result<()> {
+    /// An error of the device.
+    pub fn set_studio(&mut self, studio: Studio) -> Result<()> {
         self.job = None;
-        self.neural = None;
         self.record.forget();
-        let device = Arc::clone(&self.studio.device);
-        device.wait_idle()?;
-        self.studio = Studio::new(&device, scene)?;
-        self.plain = Plain::new(&self.studio, &self.geometry)?;
+        self.studio.device.wait_idle()?;
+        if let Some(neural) = &mut self.neural {
+            neural.reset();
+        }
+        self.studio = studio;
         self.camera = self.studio.scene.path.at(0.0);
         (self.time, self.pending) = (0.0, 0.0);
         (self.last, self.pair, self.live) = (None, None, None);
@@ -219,6 +230,13 @@ impl Session {
         self.generation += 1;
         self.waiting = false;
         Ok(())
+    }
+
+    /// Looks along another path from now on; the history begins anew.
+    pub fn set_path(&mut self, path: CameraPath) {
+        self.camera = path.at(self.time);
+        self.studio.scene.path = path;
+        self.reset();
     }
 
     /// Nothing is worth computing until the scene is set.
@@ -286,6 +304,12 @@ impl Session {
                     || Self::rests(self.flown, &self.numbers)
                 {
                     break;
+                }
+                // The camera is about to jump.
+                let (earlier, later) = (self.time, self.time + self.pending);
+                if settings.path && self.studio.scene.path.cuts(earlier, later) {
+                    neural.reset();
+                    self.last = None;
                 }
                 let every = settings.look.reset_every;
                 if every > 0 && neural.frame().clock().since_reset() >= every {

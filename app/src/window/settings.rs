@@ -64,6 +64,10 @@ pub enum Action {
     ResetHistory,
     /// Back to the camera's first position.
     ResetCamera,
+    /// Another scene: its number in the list.
+    Scene(usize),
+    /// Another camera of the scene: its number in the list.
+    Camera(usize),
     /// Another size of the rendered frame.
     Resize(Extent),
     /// Let a paused scene move on by one frame.

@@ -23,8 +23,10 @@ use super::saved::{self, Saved};
 use super::screenshot::Screenshots;
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
+use crate::cli::scene::SceneArgs;
 use crate::cli::{Globals, write};
-use crate::engine::{device, fit};
+use crate::engine::studio::Studio;
+use crate::engine::{catalog, device, fit};
 use crate::overlay::{self, Overlay, Progress, Status};
 
 /// How long a message stays.
@@ -44,6 +46,10 @@ pub struct Viewer {
     session: Session,
     /// The scene on its way.
     arrival: Option<Arrival>,
+    /// What `--scene` takes to name the scene that is shown.
+    scene: String,
+    /// Whether a scene is shown that a failed loading leaves.
+    shows_scene: bool,
     overlay: Overlay,
     screenshots: Screenshots,
     pub(super) settings: Settings,
@@ -75,10 +81,11 @@ impl Viewer {
         let kept = saved.size().filter(|size| fit::check(&device, *size, 0).is_ok());
         let size = options.size.or(kept).unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
-        let arrival = options.scene.is_file().then(|| Arrival::start(options.scene.clone()));
-        let scene = if arrival.is_some() { Scene::empty() } else { options.scene.load(&|_| true)? };
+        let later = options.scene.is_file();
+        let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
         let mut session = Session::new(&device, scene, size, options.source.clone())?;
-        if arrival.is_some() {
+        let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
+        if later {
             session.wait_for_scene();
         }
         session.capture_into(options.captures.clone());
@@ -99,12 +106,19 @@ impl Viewer {
             gui,
             session,
             arrival,
+            scene: options.scene.scene.clone(),
+            shows_scene: !later,
             overlay: Overlay::default(),
             screenshots: Screenshots::into_folder(options.screenshots.clone()),
             settings,
             held: Held::default(),
             pacing: Pacing::new(now),
-            status: Status { device: device.caps().name.clone(), route: "exact".to_owned(), ..Status::default() },
+            status: Status {
+                device: device.caps().name.clone(),
+                route: "exact".to_owned(),
+                scenes: catalog::all(),
+                ..Status::default()
+            },
             window,
             options,
             message: broken.map(|text| (text, now)),
@@ -135,10 +149,9 @@ impl Viewer {
     /// The device is lost.
     pub fn advance(&mut self) -> Result<bool> {
         self.session.attend(self.pacing.is_attentive(Instant::now()) || self.held.flying());
-        if let Some(scene) = self.arrival.as_mut().and_then(Arrival::poll) {
-            self.arrival = None;
-            self.session.set_scene(scene?)?;
-            return Ok(true);
+        if let Some(studio) = self.arrival.as_mut().and_then(Arrival::poll) {
+            let arrived = self.arrival.take().map(|arrival| arrival.scene().clone()).unwrap_or_default();
+            return self.arrived(studio, arrived).map(|()| true);
         }
         for pixels in self.graphics.take_pixels() {
             self.screenshots.write(pixels)?;
@@ -252,6 +265,11 @@ impl Viewer {
             Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
             Loading::Failed(_) => ("none".to_owned(), String::new()),
         };
+        status.scene.clone_from(&self.scene);
+        let cameras = &self.session.scene().cameras;
+        if !status.cameras.iter().eq(cameras.iter().map(|(name, _)| name)) {
+            status.cameras = cameras.iter().map(|(name, _)| name.clone()).collect();
+        }
         status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
         status.loading = matches!(self.session.loading(), Loading::Running(_));
         status.network_ms = numbers.times.map(|times| times.network);
@@ -292,6 +310,8 @@ impl Viewer {
                     self.session.step_once();
                 }
                 Action::ResetCamera => self.settings.path = true,
+                Action::Scene(number) => self.change_scene(number),
+                Action::Camera(number) => self.change_camera(number),
                 Action::Resize(size) => self.change_size(size)?,
                 Action::Capture => match self.session.capture() {
                     Ok(()) => self.say("the next frame is captured".to_owned()),
@@ -315,6 +335,45 @@ impl Viewer {
         self.act(vec![action])
     }
 
+    /// Shows a scene that has been loaded. One that cannot be shown leaves the earlier scene, if there is one.
+    fn arrived(&mut self, studio: Result<Studio>, args: SceneArgs) -> Result<()> {
+        match studio {
+            Ok(studio) => {
+                self.settings.look.paper_white = studio.scene.paper_white;
+                self.session.set_studio(studio)?;
+                self.scene = args.scene;
+                (self.shows_scene, self.message) = (true, None);
+                self.settings.path = true;
+                Ok(())
+            }
+            Err(error) if !self.shows_scene || is_lost(&error) => Err(error),
+            Err(error) => {
+                self.say(format!("{error:#}"));
+                Ok(())
+            }
+        }
+    }
+
+    /// Begins to load another scene beside the one that is shown.
+    fn change_scene(&mut self, number: usize) {
+        let Some(entry) = self.status.scenes.get(number) else { return };
+        if let Some(reason) = &entry.broken {
+            let reason = reason.clone();
+            return self.say(reason);
+        }
+        // The one on its way is not wanted any more.
+        let args = SceneArgs::of(&entry.name);
+        self.arrival = None;
+        self.arrival = Some(Arrival::start(self.session.device(), self.session.passes(), args));
+    }
+
+    fn change_camera(&mut self, number: usize) {
+        let Some((_, path)) = self.session.scene().cameras.get(number) else { return };
+        let path = path.clone();
+        self.session.set_path(path);
+        self.settings.path = true;
+    }
+
     fn change_size(&mut self, size: Extent) -> Result<()> {
         match self.session.resize(size) {
             Ok(()) => {
@@ -323,7 +382,7 @@ impl Viewer {
                 self.settings.size = size;
                 Ok(())
             }
-            Err(error) if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) => Err(error),
+            Err(error) if is_lost(&error) => Err(error),
             Err(error) => {
                 self.say(format!("{error:#}"));
                 self.settings.size = self.session.geometry().valid;
@@ -385,6 +444,10 @@ impl Viewer {
             self.options.state = None;
         }
     }
+}
+
+fn is_lost(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost)
 }
 
 /// The settings of the last time, and what is wrong with them.

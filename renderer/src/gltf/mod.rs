@@ -9,7 +9,7 @@ mod error;
 mod geometry;
 mod graph;
 mod material;
-mod source;
+pub(crate) mod source;
 
 pub use error::{Error, Result};
 

@@ -15,7 +15,7 @@ pub(super) struct Parts {
 }
 
 /// Reads a whole file of acceptable size.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let data = file.metadata().map_err(failed)?;
@@ -79,7 +79,7 @@ pub(super) fn resolve(folder: &Path, uri: &str) -> Result<Vec<u8>> {
 }
 
 /// The path of a file in the folder that a reference names, and no other.
-fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
+pub(crate) fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
     let outside = || Error::Outside { uri: uri.to_owned() };
     let name = percent_decoded(uri).ok_or_else(outside)?;
     let relative = Path::new(&name);

@@ -4,7 +4,7 @@ use super::node::{Local, Placement};
 use super::surface::{Mesh, Vertex};
 use super::track::Property;
 use super::{Bounds, Model};
-use crate::path::{CameraKey, CameraPath};
+use crate::path::{CameraKey, CameraPath, Round};
 use glam::{Affine3A, Quat, Vec3, Vec4};
 
 /// Keys a second of the path of a moving camera, and most keys.
@@ -90,7 +90,7 @@ impl Model {
             let keys = keys as usize;
             let seconds = if moves { duration } else { 1.0 };
             let keys = (0..keys).map(|i| key(node, seconds * i as f64 / keys as f64)).collect();
-            CameraPath { keys, seconds, fov_y }
+            CameraPath::Round(Round { keys, seconds, fov_y })
         };
         self.cameras.iter().map(|c| (c.name.clone(), path(c.node, c.fov_y))).collect()
     }

@@ -1,10 +1,10 @@
 //! Scenes around a triangle model.
 
-use super::{Scene, Sky, Sun};
+use super::{Clock, Scene, Sky, Sun};
 use crate::camera::Camera;
 use crate::fly::FlySettings;
 use crate::mesh::{Bounds, Model};
-use crate::path::{CameraKey, CameraPath};
+use crate::path::{CameraKey, CameraPath, Round};
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn framing(bounds: &Bounds) -> CameraPath {
         let distance = distance.fold(1e-4, f32::max);
         CameraKey { position: centre + direction * distance, target: centre }
     };
-    CameraPath { keys: [0.45, 0.7, 0.45, 0.2].map(key).to_vec(), seconds: SWAY, fov_y: FOV_Y }
+    CameraPath::Round(Round { keys: [0.45, 0.7, 0.45, 0.2].map(key).to_vec(), seconds: SWAY, fov_y: FOV_Y })
 }
 
 impl Scene {
@@ -67,9 +67,11 @@ impl Scene {
                 occlusion_distance: 1.0,
             },
             model: None,
-            path: CameraPath { keys: Vec::new(), seconds: 1.0, fov_y: FOV_Y },
+            path: CameraPath::Round(Round { keys: Vec::new(), seconds: 1.0, fov_y: FOV_Y }),
             cameras: Vec::new(),
             range: [1e-3, 400.0],
+            clock: Clock::default(),
+            paper_white: 1.0,
             seed: 0,
         }
     }
@@ -95,8 +97,7 @@ impl Scene {
         let light = if lit { DIM } else { 1.0 };
         let cameras = model.camera_paths();
         let far = |from: Vec3| (from - bounds.centre()).length() + 4.0 * radius;
-        let farthest =
-            cameras.iter().flat_map(|(_, path)| &path.keys).map(|k| far(k.position)).fold(40.0 * radius, f32::max);
+        let farthest = cameras.iter().flat_map(|(_, path)| path.positions()).map(far).fold(40.0 * radius, f32::max);
         let usual = Self::empty();
         let sun = Sun { radiance: if lit { Vec3::ZERO } else { usual.sun.radiance }, ..usual.sun };
         let Sky { zenith, horizon, bounce, .. } = usual.sky;

@@ -102,8 +102,35 @@ pub struct Scene {
     pub cameras: Vec<(String, CameraPath)>,
     /// Nearest and farthest hit, metres.
     pub range: [f32; 2],
+    /// How scene time becomes time of the animation.
+    pub clock: Clock,
+    /// Scene value, after the exposure, that is shown as white; the program's start value.
+    pub paper_white: f32,
     /// Seed of all noise in the picture.
     pub seed: u32,
+}
+
+/// Animation time as a line over scene time. Cameras go by scene time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Clock {
+    /// Animation seconds at scene time 0.
+    pub start: f64,
+    /// Animation seconds a scene second; 0 stands still.
+    pub speed: f64,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { start: 0.0, speed: 1.0 }
+    }
+}
+
+impl Clock {
+    /// Animation seconds at `time` scene seconds.
+    #[must_use]
+    pub fn at(&self, time: f64) -> f64 {
+        self.start + self.speed * time
+    }
 }
 
 impl Scene {
@@ -119,9 +146,10 @@ impl Scene {
         Self { seed, ..self }
     }
 
-    /// World transforms of all instances at `time` seconds.
+    /// World transforms of all instances at `time` seconds of scene time.
     #[must_use]
     pub fn poses(&self, time: f64) -> Vec<Rigid> {
+        let time = self.clock.at(time);
         self.instances.iter().map(|i| i.animation.at(time)).collect()
     }
 

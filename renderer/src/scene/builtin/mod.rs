@@ -8,8 +8,8 @@ mod moving;
 mod paint;
 mod still;
 
-use super::{Animation, Instance, Lamp, Primitive, Scene, Shape, Sky, Sphere, Sun};
-use crate::path::{CameraKey, CameraPath};
+use super::{Animation, Clock, Instance, Lamp, Primitive, Scene, Shape, Sky, Sphere, Sun};
+use crate::path::{CameraKey, CameraPath, Round};
 use glam::Vec3;
 use paint::Paint;
 
@@ -39,6 +39,8 @@ pub(super) fn scene() -> Scene {
         path: camera_path(),
         cameras: Vec::new(),
         range: [1e-3, 400.0],
+        clock: Clock::default(),
+        paper_white: 1.0,
         seed: 0,
     }
 }
@@ -46,7 +48,7 @@ pub(super) fn scene() -> Scene {
 /// A slow walk around the front of the square.
 fn camera_path() -> CameraPath {
     let key = |position: [f32; 3], target: [f32; 3]| CameraKey { position: position.into(), target: target.into() };
-    CameraPath {
+    CameraPath::Round(Round {
         keys: vec![
             key([0.6, 2.0, 8.6], [0.0, 1.45, -1.4]),
             key([3.6, 1.7, 7.6], [0.3, 1.5, -1.6]),
@@ -57,7 +59,7 @@ fn camera_path() -> CameraPath {
         ],
         seconds: 36.0,
         fov_y: 0.82,
-    }
+    })
 }
 
 /// Collects instances.

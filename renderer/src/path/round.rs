@@ -1,4 +1,4 @@
-//! Scripted cameras: closed paths through keyed positions and targets.
+//! Closed paths through positions and targets.
 
 use crate::camera::Camera;
 use glam::Vec3;
@@ -15,7 +15,7 @@ pub struct CameraKey {
 /// A smooth loop through its keys (uniform Catmull-Rom), the same time from each key to the
 /// next. A pure function of time: the same time gives the same camera.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CameraPath {
+pub struct Round {
     /// The stops, in order; the last leads back to the first. Without any the camera stands
     /// at the origin.
     pub keys: Vec<CameraKey>,
@@ -25,7 +25,7 @@ pub struct CameraPath {
     pub fov_y: f32,
 }
 
-impl CameraPath {
+impl Round {
     /// The camera at `time` seconds, which may be of any sign and size.
     #[must_use]
     pub fn at(&self, time: f64) -> Camera {
@@ -43,7 +43,7 @@ impl CameraPath {
 }
 
 /// The point at `f` in 0..=1 between `p[1]` and `p[2]`.
-fn catmull_rom(p: [Vec3; 4], f: f32) -> Vec3 {
+pub(super) fn catmull_rom(p: [Vec3; 4], f: f32) -> Vec3 {
     let slope1 = (p[2] - p[0]) * 0.5;
     let slope2 = (p[3] - p[1]) * 0.5;
     let d = p[1] - p[2];
@@ -56,13 +56,9 @@ fn catmull_rom(p: [Vec3; 4], f: f32) -> Vec3 {
 mod tests {
     use super::*;
 
-    fn path() -> CameraPath {
+    fn path() -> Round {
         let key = |x: f32, z: f32| CameraKey { position: Vec3::new(x, 2.0, z), target: Vec3::new(0.0, 1.0, 0.1 * z) };
-        CameraPath {
-            keys: vec![key(5.0, 0.0), key(0.0, 5.0), key(-5.0, 0.0), key(0.0, -5.0)],
-            seconds: 8.0,
-            fov_y: 0.9,
-        }
+        Round { keys: vec![key(5.0, 0.0), key(0.0, 5.0), key(-5.0, 0.0), key(0.0, -5.0)], seconds: 8.0, fov_y: 0.9 }
     }
 
     #[test]
@@ -90,7 +86,7 @@ mod tests {
 
     #[test]
     fn an_empty_path_is_harmless() {
-        let path = CameraPath { keys: Vec::new(), seconds: 1.0, fov_y: 1.0 };
+        let path = Round { keys: Vec::new(), seconds: 1.0, fov_y: 1.0 };
         assert_eq!(path.at(3.0).position, Vec3::ZERO);
     }
 }

@@ -1,0 +1,61 @@
+//! Which scene is shown, and how.
+
+use egui::ComboBox;
+
+use super::Status;
+use crate::window::settings::{Action, Settings};
+
+/// The scene, its camera, and what is drawn of it.
+pub fn show(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        ui.strong("Scene");
+        ui.checkbox(&mut settings.paused, "Pause");
+        ui.checkbox(&mut settings.path, "Camera path");
+    });
+    scenes(ui, status, actions);
+    cameras(ui, status, actions);
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut settings.jitter, "Jitter");
+        ui.checkbox(&mut settings.shadows, "Shadows");
+        ui.checkbox(&mut settings.occlusion, "Occlusion");
+    });
+    ui.horizontal(|ui| {
+        ui.checkbox(&mut settings.reflections, "Reflections");
+        if ui.small_button("Reset camera").clicked() {
+            actions.push(Action::ResetCamera);
+        }
+        if ui.small_button("Step").on_hover_text("one frame of the paused scene").clicked() {
+            actions.push(Action::Step);
+        }
+    });
+}
+
+/// The list of scenes. A scene that is chosen is loaded beside the one that is shown.
+fn scenes(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
+    let shown = status.scenes.iter().find(|entry| entry.name == status.scene);
+    let title = shown.map_or(status.scene.as_str(), |entry| entry.title.as_str());
+    ComboBox::from_id_salt("scenes").width(150.0).selected_text(title).show_ui(ui, |ui| {
+        for (number, entry) in status.scenes.iter().enumerate() {
+            let label = ui.selectable_label(entry.name == status.scene, &entry.title);
+            let about = entry.broken.as_deref().unwrap_or(&entry.description);
+            if label.on_hover_text(about).clicked() {
+                actions.push(Action::Scene(number));
+            }
+        }
+    });
+}
+
+/// Cameras of the scene, where it has some.
+fn cameras(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
+    if status.cameras.is_empty() {
+        return;
+    }
+    ui.menu_button("Cameras", |ui| {
+        for (number, name) in status.cameras.iter().enumerate() {
+            if ui.button(name).clicked() {
+                actions.push(Action::Camera(number));
+                ui.close();
+            }
+        }
+    });
+}
