@@ -59,8 +59,13 @@ impl View {
     /// is zero, as that of the camera is after a cut.
     #[must_use]
     pub fn scripted(scene: &Scene, frame: u32, rate: f64) -> Self {
-        let time = f64::from(frame) / rate;
-        let previous_time = f64::from(frame.saturating_sub(1)) / rate;
+        let time = |frame: u32| f64::from(frame) / rate;
+        Self::between(scene, time(frame.saturating_sub(1)), time(frame), frame)
+    }
+
+    /// Frame number `frame` of any sequence, at `time` seconds with the frame before at `previous_time`.
+    #[must_use]
+    pub fn between(scene: &Scene, previous_time: f64, time: f64, frame: u32) -> Self {
         let cut = scene.path.cuts(previous_time, time);
         Self {
             camera: scene.path.at(time),
@@ -79,6 +84,12 @@ impl View {
     #[must_use]
     pub fn cut_before(scene: &Scene, frame: u32, rate: f64) -> bool {
         frame > 0 && scene.path.cuts(f64::from(frame - 1) / rate, f64::from(frame) / rate)
+    }
+
+    /// The same instant seen from a camera that does not move.
+    #[must_use]
+    pub fn with_still_camera(self, camera: Camera) -> Self {
+        Self { camera, previous_camera: camera, ..self }
     }
 
     /// The same instant with `samples` samples a pixel.

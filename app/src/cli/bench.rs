@@ -8,12 +8,13 @@ use network::frame::Parameters;
 use network::geometry::{Extent, Geometry};
 use network::plan::Plan;
 use network::reference::Reference;
-use renderer::{Scene, View};
+use renderer::View;
 use serde::Serialize;
 use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
+use super::scene::SceneArgs;
 use super::{Globals, progress, text};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
@@ -23,6 +24,8 @@ use crate::engine::{Engines, fit, model};
 /// Arguments of `nrview bench`.
 #[derive(Debug, clap::Args)]
 pub struct BenchArgs {
+    #[command(flatten)]
+    scene: SceneArgs,
     /// Sizes of the frame.
     #[arg(long, value_name = "WxH,..", value_delimiter = ',', default_value = "320x180,768x768,1920x1080", value_parser = args::size)]
     sizes: Vec<Extent>,
@@ -80,7 +83,7 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
     let mut engines = Engines::new(globals, args.route)?;
     let model = engines.model(&source)?;
     let mut measured = Vec::new();
-    let studio = engines.device().map(|device| Studio::new(device, Scene::builtin())).transpose()?;
+    let studio = engines.device().map(|device| Studio::new(device, args.scene.load_with_bar()?)).transpose()?;
     for size in &args.sizes {
         measured.push(match &studio {
             Some(studio) => {
@@ -94,6 +97,7 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
     }
     let json = json!({
         "route": args.route.resolved(),
+        "scene": args.scene.scene,
         "device": engines.device_name(),
         "driver": engines.device().map(|device| device.caps().driver.clone()),
         "model": model.description(),
@@ -118,6 +122,9 @@ fn on_device(
     let (mut times, mut walls) = (Vec::new(), Vec::new());
     for number in 0..=frames {
         let begun = Instant::now();
+        if View::cut_before(&studio.scene, number, 30.0) {
+            neural.reset();
+        }
         let job = neural.begin(View::scripted(&studio.scene, number, 30.0), parameters, true);
         let taken = neural.finish(studio, job, &mut pace)?;
         // The first one also learns how much fits into a submission.

@@ -179,7 +179,8 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
     let begun = Instant::now();
     let (mut bytes, mut waited) = (0u64, Duration::ZERO);
     for number in first..numbers.end {
-        let reset = number == numbers.start || args.reset_at.contains(&number);
+        let cut = matches!(&film, Film::Scene(film) if View::cut_before(&film.0.scene, number, args.rate));
+        let reset = number == numbers.start || cut || args.reset_at.contains(&number);
         if reset || matches!(film, Film::Image(_)) {
             history = None;
         }

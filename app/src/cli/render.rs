@@ -8,7 +8,7 @@ use gpu::Buffer;
 use network::frame::cpu::{CpuFrame, Head, preprocess::Source};
 use network::frame::{Parameters, Style};
 use network::geometry::{Extent, Geometry};
-use network::metrics::psnr;
+use network::metrics::{DEFAULT_PIXELS_PER_DEGREE, Rgb8, flip, psnr};
 use network::model::Model;
 use network::plan::Plan;
 use network::reference::Reference;
@@ -18,16 +18,19 @@ use serde_json::{Value, json};
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
-use super::{Globals, progress, text, write};
+use super::{Globals, dataset, motion, progress, text, write};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
 use crate::engine::studio::{Plain, Studio};
 use crate::engine::{Engines, fit, model};
 
 /// Frames a second of the scripted animation.
-const RATE: f64 = 30.0;
+pub const RATE: f64 = 30.0;
 /// Columns between the two halves of a side-by-side picture.
 const GAP: u32 = 4;
+/// Columns of the printed table.
+const HEAD: [&str; 8] =
+    ["frame", "scene ms", "network ms", "input dB", "network dB", "gain dB", "input FLIP", "network FLIP"];
 
 /// Arguments of `nrview render`.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,9 +49,29 @@ pub struct RenderArgs {
     /// Where the network runs; the scene is drawn by a Vulkan device in any case.
     #[arg(long, value_enum, default_value_t)]
     pub route: RouteArg,
-    /// Also render the first and the last frame with N samples a pixel, and tell the PSNR of input and network against it.
-    #[arg(long, value_name = "N", value_parser = args::samples)]
-    pub samples_reference: Option<u32>,
+    /// Also render the first and the last frame with N samples a pixel, and tell PSNR and FLIP of input and network
+    /// against it.
+    #[arg(long, value_name = "N", visible_alias = "samples-reference", value_parser = args::samples)]
+    pub reference: Option<u32>,
+    /// With --reference: every frame, not only the first and the last.
+    #[arg(long, requires = "reference")]
+    pub reference_all: bool,
+    /// Frames a second of scene time [default: 30, with --check-motion 4].
+    #[arg(long, value_name = "FPS", value_parser = args::rate)]
+    pub rate: Option<f64>,
+    /// Let the camera stand still at its first place.
+    #[arg(long)]
+    pub still_camera: bool,
+    /// Instead of pictures: is each frame explained by the one before and the motion? No network runs.
+    #[arg(long, conflicts_with_all = ["reference", "dataset"])]
+    pub check_motion: bool,
+    /// Instead of pictures: sequences of noisy frames and their references as raw halves, in this folder. The same command
+    /// goes on where it was interrupted. No network runs.
+    #[arg(long, value_name = "DIR")]
+    pub dataset: Option<PathBuf>,
+    /// With --dataset: sequences of --frames frames each, spread over the camera's path.
+    #[arg(long, value_name = "N", default_value = "1", requires = "dataset", value_parser = args::count)]
+    pub sequences: u32,
     /// Seed of the scene.
     #[arg(long)]
     pub seed: Option<u32>,
@@ -73,6 +96,12 @@ struct Rendered {
 
 /// Renders and writes all frames.
 pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
+    if args.check_motion {
+        return motion::run(globals, args);
+    }
+    if let Some(folder) = &args.dataset {
+        return dataset::run(globals, args, folder);
+    }
     let geometry = Geometry::new(args.size)?;
     write::check_folder(&args.out)?;
     let source = model::source(globals)?;
@@ -97,33 +126,38 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
             })
         }
     };
-    let reference = args.samples_reference.map(|_| Plain::new(&studio, &geometry)).transpose()?;
+    let reference = args.reference.map(|_| Plain::new(&studio, &geometry)).transpose()?;
     write::make_folder(&args.out)?;
 
-    let parameters = parameters(args, &model)?;
+    let parameters = parameters(args, &studio, &model)?;
+    let rate = args.rate.unwrap_or(RATE);
+    let first = studio.scene.path.at(0.0);
     let bar = progress::bar(u64::from(args.frames), "frames");
     let mut documents = Vec::new();
-    let mut rows =
-        vec![["frame", "scene ms", "network ms", "input dB", "network dB", "gain dB"].map(str::to_owned).to_vec()];
+    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     let mut paths = Vec::new();
     for number in 0..args.frames {
-        let view = View::scripted(&studio.scene, number, RATE);
+        let view = View::scripted(&studio.scene, number, rate);
+        let view = if args.still_camera { view.with_still_camera(first) } else { view };
         let view = view.with_effects(Effects { jitter: !args.no_jitter, ..Effects::ALL });
+        if !args.still_camera && View::cut_before(&studio.scene, number, rate) {
+            frames.cut();
+        }
         let rendered = frames.render(&studio, &view, &parameters, !args.no_history)?;
         paths.extend(save(&args.out, number, geometry.valid, &rendered)?);
         let mut quality = None;
-        if let (Some(samples), Some(plain)) = (args.samples_reference, &reference)
-            && (number == 0 || number + 1 == args.frames)
+        if let (Some(samples), Some(plain)) = (args.reference, &reference)
+            && (args.reference_all || number == 0 || number + 1 == args.frames)
         {
             plain.render(&studio, &view.with_samples(samples), &parameters)?;
             let picture = rgb(&studio, plain.display())?;
             let path = args.out.join(format!("frame-{number:04}-reference.png"));
             write::write_png(&path, geometry.valid.width, geometry.valid.height, &picture)?;
             paths.push(path);
-            quality = Some((psnr(&rendered.input, &picture), psnr(&rendered.neural, &picture)));
+            quality = Some(Quality::of(geometry.valid, &picture, &rendered)?);
         }
-        rows.push(row(number, &rendered.times, quality));
-        documents.push(document(number, &rendered.times, quality));
+        rows.push(row(number, &rendered.times, quality.as_ref()));
+        documents.push(document(number, &rendered.times, quality.as_ref()));
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -140,21 +174,27 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         "digest": model.digest(),
         "route": args.route.resolved(),
         "device": device.caps().name,
-        "samplesReference": args.samples_reference,
+        "scene": args.scene.scene,
+        "rate": rate,
+        "samplesReference": args.reference,
         "frames": documents,
         "files": paths,
     });
     Ok(Outcome::yes(json, out))
 }
 
-fn parameters(args: &RenderArgs, model: &Model) -> Result<Parameters> {
+fn parameters(args: &RenderArgs, studio: &Studio, model: &Model) -> Result<Parameters> {
     let blend_scale = model.blend_scale()?.to_f32();
-    Ok(Parameters { style: args.style, blend_scale, ..Parameters::default() })
+    let paper_white = studio.scene.paper_white;
+    Ok(Parameters { style: args.style, blend_scale, paper_white, ..Parameters::default() })
 }
 
 /// Computes frames of a sequence, in order, each with the history of the one before.
 trait Frames {
     fn render(&mut self, studio: &Studio, view: &View, parameters: &Parameters, temporal: bool) -> Result<Rendered>;
+
+    /// The next frame has no history.
+    fn cut(&mut self);
 }
 
 struct OnDevice {
@@ -171,6 +211,10 @@ impl Frames for OnDevice {
             neural: rgb(studio, self.neural.display_neural())?,
             times,
         })
+    }
+
+    fn cut(&mut self) {
+        self.neural.reset();
     }
 }
 
@@ -216,6 +260,32 @@ impl Frames for OnCpu {
             times: Times { scene: ms(scene), network: ms(network), ..Times::default() },
         })
     }
+
+    fn cut(&mut self) {
+        self.frame.reset();
+    }
+}
+
+/// How near a frame is to its reference, without and with the network.
+struct Quality {
+    psnr: [f64; 2],
+    flip: [f64; 2],
+}
+
+impl Quality {
+    fn of(size: Extent, reference: &[u8], rendered: &Rendered) -> Result<Self> {
+        let picture = |rgb: &[u8]| Rgb8::new(size, rgb.to_vec()).context("the picture's size and bytes disagree");
+        let truth = picture(reference)?;
+        let mean = |rgb: &[u8]| Ok::<_, anyhow::Error>(flip(&truth, &picture(rgb)?, DEFAULT_PIXELS_PER_DEGREE).mean());
+        Ok(Self {
+            psnr: [psnr(&rendered.input, reference), psnr(&rendered.neural, reference)],
+            flip: [mean(&rendered.input)?, mean(&rendered.neural)?],
+        })
+    }
+
+    fn gain(&self) -> f64 {
+        self.psnr[1] - self.psnr[0]
+    }
 }
 
 /// RGB of a buffer of RGBA8 words.
@@ -241,18 +311,23 @@ fn side_by_side(width: u32, left: &[u8], right: &[u8]) -> Vec<u8> {
     left.chunks_exact(row).zip(right.chunks_exact(row)).flat_map(|(l, r)| [l, &gap[..], r].concat()).collect()
 }
 
-fn row(number: u32, times: &Times, quality: Option<(f64, f64)>) -> Vec<String> {
+fn row(number: u32, times: &Times, quality: Option<&Quality>) -> Vec<String> {
     let mut row = vec![number.to_string(), format!("{:.2}", times.scene), format!("{:.2}", times.network)];
-    if let Some((input, neural)) = quality {
-        row.extend([format!("{input:.2}"), format!("{neural:.2}"), format!("{:+.2}", neural - input)]);
+    if let Some(quality) = quality {
+        let [input, neural] = quality.psnr;
+        row.extend([format!("{input:.2}"), format!("{neural:.2}"), format!("{:+.2}", quality.gain())]);
+        row.extend(quality.flip.map(|flip| format!("{flip:.4}")));
     }
     row
 }
 
-fn document(number: u32, times: &Times, quality: Option<(f64, f64)>) -> Value {
-    let quality =
-        quality.map(|(input, neural)| json!({ "inputDb": input, "networkDb": neural, "gainDb": neural - input }));
-    json!({ "frame": number, "milliseconds": times, "psnr": quality })
+fn document(number: u32, times: &Times, quality: Option<&Quality>) -> Value {
+    let psnr = quality.map(|quality| {
+        let [input, neural] = quality.psnr;
+        json!({ "inputDb": input, "networkDb": neural, "gainDb": quality.gain() })
+    });
+    let flip = quality.map(|quality| json!({ "input": quality.flip[0], "network": quality.flip[1] }));
+    json!({ "frame": number, "milliseconds": times, "psnr": psnr, "flip": flip })
 }
 
 #[cfg(test)]

@@ -1,0 +1,275 @@
+//! `nrview render --dataset`: noisy frames and what they should have been, as raw halves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use half::f16;
+use network::frame::Parameters;
+use network::geometry::Geometry;
+use renderer::{Camera, Effects, Picture, View};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+
+use super::args::RouteArg;
+use super::outcome::{CommandResult, Outcome};
+use super::render::{RATE, RenderArgs};
+use super::{Globals, progress, text, write};
+use crate::engine::studio::{Plain, Studio};
+use crate::engine::{Engines, fit};
+
+const FORMAT: &str = "nrview-dataset";
+const VERSION: u32 = 1;
+/// Samples of a reference unless told otherwise.
+const SAMPLES: u32 = 64;
+const MANIFEST: &str = "manifest.json";
+const FRAME: &str = "frame.json";
+/// Arrays of a frame, with their channels.
+const ARRAYS: [(&str, usize); 4] = [("color", 3), ("depth", 1), ("motion", 2), ("reference", 3)];
+
+/// What the same command makes the same frames of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Settings {
+    scene: String,
+    camera: Option<String>,
+    camera_path: Option<PathBuf>,
+    width: u32,
+    height: u32,
+    sequences: u32,
+    frames: u32,
+    rate: f64,
+    samples: u32,
+    seed: u32,
+    jitter: bool,
+    still_camera: bool,
+    device: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    format: String,
+    version: u32,
+    /// Whether all frames are there.
+    complete: bool,
+    settings: Settings,
+    /// Name and channels of each array of a frame.
+    arrays: Vec<(String, usize)>,
+    /// Folder and digest of the document of each frame, in order; filled when all are there.
+    frames: Vec<(String, String)>,
+}
+
+/// What a frame's document says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameDocument {
+    sequence: u32,
+    frame: u32,
+    /// Whether it has no predecessor.
+    reset: bool,
+    time: f64,
+    jitter: [f32; 2],
+    camera: Pose,
+    previous_camera: Pose,
+    /// File, bytes and SHA-256 of each array.
+    files: Vec<(String, u64, String)>,
+}
+
+/// A camera: metres and radians.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pose {
+    position: [f32; 3],
+    yaw: f32,
+    pitch: f32,
+    fov_y: f32,
+}
+
+impl From<&Camera> for Pose {
+    fn from(c: &Camera) -> Self {
+        Self { position: c.position.to_array(), yaw: c.yaw, pitch: c.pitch, fov_y: c.fov_y }
+    }
+}
+
+/// Writes all frames that are not there yet.
+pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult {
+    let geometry = Geometry::new(args.size)?;
+    write::check_folder(folder)?;
+    let mut scene = args.scene.load_with_bar()?;
+    if let Some(seed) = args.seed {
+        scene = scene.with_seed(seed);
+    }
+    let engines = Engines::new(globals, RouteArg::Exact)?;
+    let device = engines.device().context("no device")?.clone();
+    fit::check(&device, args.size, 0)?;
+    let settings = Settings {
+        scene: args.scene.scene.clone(),
+        camera: args.scene.camera.clone(),
+        camera_path: args.scene.camera_path.clone(),
+        width: geometry.valid.width,
+        height: geometry.valid.height,
+        sequences: args.sequences,
+        frames: args.frames,
+        rate: args.rate.unwrap_or(RATE),
+        samples: args.reference.unwrap_or(SAMPLES),
+        seed: scene.seed,
+        jitter: !args.no_jitter,
+        still_camera: args.still_camera,
+        device: device.caps().name.clone(),
+    };
+    begin(folder, &settings)?;
+    let mut studio = Studio::new(&device, scene)?;
+    let plain = Plain::new(&studio, &geometry)?;
+    let total = u64::from(args.sequences) * u64::from(args.frames);
+    let bar = progress::bar(total, "frames");
+    let (mut done, mut made, mut bytes) = (Vec::new(), 0_u64, 0_u64);
+    for sequence in 0..args.sequences {
+        studio.scene.seed = settings.seed.wrapping_add(sequence);
+        for frame in 0..args.frames {
+            let name = format!("sequence-{sequence:04}/frame-{frame:06}");
+            let at = folder.join(&name);
+            let digest = match finished(&at) {
+                Some(digest) => digest,
+                None => {
+                    let (view, reset) = view(&studio, &settings, sequence, frame);
+                    made += 1;
+                    save(&at, &shoot(&studio, &plain, &view, settings.samples)?, &view, [sequence, frame], reset)?
+                }
+            };
+            bytes += ARRAYS.iter().map(|(_, channels)| (2 * channels * geometry.valid.pixels()) as u64).sum::<u64>();
+            done.push((name, digest));
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    write_manifest(folder, &settings, done)?;
+    let json = json!({
+        "dataset": folder, "frames": total, "rendered": made, "bytes": bytes, "settings": settings,
+    });
+    let line = format!(
+        "{}: {} sequences of {} frames, {} of arrays; {made} frames rendered now\n",
+        folder.display(),
+        args.sequences,
+        args.frames,
+        text::bytes(bytes)
+    );
+    Ok(Outcome::yes(json, line))
+}
+
+/// Begins a dataset, or goes on with one of the same settings.
+fn begin(folder: &Path, settings: &Settings) -> Result<()> {
+    let path = folder.join(MANIFEST);
+    if !path.exists() {
+        write::check_fresh_folder(folder)?;
+        write::make_folder(folder)?;
+        return write_manifest(folder, settings, Vec::new());
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let manifest: Manifest =
+        serde_json::from_str(&text).with_context(|| format!("{} is no manifest of a dataset", path.display()))?;
+    if manifest.format != FORMAT || manifest.version != VERSION {
+        bail!("{} is not of version {VERSION} of {FORMAT}; name a new directory", path.display());
+    }
+    if manifest.settings != *settings {
+        bail!(
+            "{} holds a dataset of other settings; give the same command again to go on with it, or name a new directory \
+             (there: {}; asked for: {})",
+            folder.display(),
+            serde_json::to_string(&manifest.settings)?,
+            serde_json::to_string(settings)?
+        );
+    }
+    Ok(())
+}
+
+fn write_manifest(folder: &Path, settings: &Settings, frames: Vec<(String, String)>) -> Result<()> {
+    let manifest = Manifest {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        complete: !frames.is_empty(),
+        settings: settings.clone(),
+        arrays: ARRAYS.map(|(name, channels)| (name.to_owned(), channels)).to_vec(),
+        frames,
+    };
+    write::write_file(&folder.join(MANIFEST), &serde_json::to_vec_pretty(&manifest)?)
+}
+
+/// The digest of a whole frame's document; `None` when anything of it is missing or has changed.
+fn finished(folder: &Path) -> Option<String> {
+    let text = fs::read(folder.join(FRAME)).ok()?;
+    let document: FrameDocument = serde_json::from_slice(&text).ok()?;
+    let good = |(file, size, digest): &(String, u64, String)| {
+        fs::read(folder.join(file)).is_ok_and(|bytes| bytes.len() as u64 == *size && hex(&bytes) == *digest)
+    };
+    (document.files.len() == ARRAYS.len() && document.files.iter().all(good)).then(|| hex(&text))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A frame's view, and whether it has no predecessor. Sequences begin at places spread over the camera's path.
+fn view(studio: &Studio, settings: &Settings, sequence: u32, frame: u32) -> (View, bool) {
+    let scene = &studio.scene;
+    let start = scene.path.seconds() * f64::from(sequence) / f64::from(settings.sequences);
+    let time = |frame: u32| start + f64::from(frame) / settings.rate;
+    let (before, now) = (time(frame.saturating_sub(1)), time(frame));
+    let view = View::between(scene, before, now, frame);
+    let view = if settings.still_camera { view.with_still_camera(scene.path.at(start)) } else { view };
+    let cut = !settings.still_camera && scene.path.cuts(before, now);
+    (view.with_effects(Effects { jitter: settings.jitter, ..Effects::ALL }), frame == 0 || cut)
+}
+
+/// A noisy frame, and its reference.
+fn shoot(studio: &Studio, plain: &Plain, view: &View, samples: u32) -> Result<[Picture; 2]> {
+    let render = |view: &View| {
+        plain.render(studio, view, &Parameters::default())?;
+        Ok::<_, anyhow::Error>(plain.gbuffer().read()?)
+    };
+    Ok([render(view)?, render(&view.with_samples(samples))?])
+}
+
+/// Writes a frame; its document comes last, so that a frame with one is whole. Returns the document's digest.
+fn save(
+    folder: &Path,
+    pictures: &[Picture; 2],
+    view: &View,
+    [sequence, frame]: [u32; 2],
+    reset: bool,
+) -> Result<String> {
+    // What an interrupted run has left.
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    write::make_folder(folder)?;
+    let [noisy, reference] = pictures;
+    let rgb = |picture: &Picture| -> Vec<u8> {
+        picture.color.iter().flat_map(|[r, g, b, _]| [r, g, b]).flat_map(|v| v.to_le_bytes()).collect()
+    };
+    let contents = [
+        rgb(noisy),
+        noisy.depth.iter().flat_map(|v| f16::from_f32(*v).to_le_bytes()).collect(),
+        noisy.motion.iter().flatten().flat_map(|v| v.to_le_bytes()).collect(),
+        rgb(reference),
+    ];
+    let mut files = Vec::new();
+    for ((name, _), bytes) in ARRAYS.iter().zip(&contents) {
+        let file = format!("{name}.f16");
+        write::write_file(&folder.join(&file), bytes)?;
+        files.push((file, bytes.len() as u64, hex(bytes)));
+    }
+    let document = FrameDocument {
+        sequence,
+        frame,
+        reset,
+        time: view.time,
+        jitter: view.applied_jitter(),
+        camera: (&view.camera).into(),
+        previous_camera: (&view.previous_camera).into(),
+        files,
+    };
+    let text = serde_json::to_vec_pretty(&document)?;
+    write::write_file(&folder.join(FRAME), &text)?;
+    Ok(hex(&text))
+}

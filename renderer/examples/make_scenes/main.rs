@@ -1,0 +1,31 @@
+//! Makes the models of the scenes that come with the program.
+//!
+//!     cargo run --release -p renderer --example make_scenes -- assets/scenes [NAME...]
+//!
+//! Everything in them is made here: shapes, pictures, motion. The same program writes the same files.
+
+#![allow(missing_docs, dead_code, reason = "a program of its own; each scene uses a part of it")]
+
+mod courtyard;
+mod glb;
+mod noise;
+mod shape;
+mod texture;
+
+use std::error::Error;
+use std::path::PathBuf;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().ok_or("give the folder of the scenes, such as assets/scenes")?);
+    let names: Vec<String> = arguments.collect();
+    let scenes: [(&str, fn() -> glb::Glb); 1] = [("courtyard", courtyard::make)];
+    for (name, make) in scenes {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            let folder = folder.join(name);
+            std::fs::create_dir_all(&folder)?;
+            make().write(&folder.join("model.glb"))?;
+        }
+    }
+    Ok(())
+}
