@@ -14,3 +14,4 @@ pub mod numerics;
 pub mod parity;
 pub mod plan;
 pub mod reference;
+pub mod replay;

@@ -11,12 +11,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }],
-                push_constant_size: 92,
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }],
+                push_constant_size: 32,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "6af196e3ec8532877cf34499020fe41c0d4a2c6e285ed3c9ea2436403adfc5a2",
+                spirv_sha256: "f375f370f8467a59dfdee7c5049cc4cd294018a98f5bcbfd88d5a9fcfb1fb14d",
             },
         },
         Shader {
@@ -39,12 +39,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }],
-                push_constant_size: 92,
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }, Binding { binding: 6, kind: StorageBuffer, count: 1 }, Binding { binding: 7, kind: StorageBuffer, count: 1 }, Binding { binding: 8, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }],
+                push_constant_size: 32,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "d15dad97cfe2ff95cdac9d3040bdff4ce1173f026a85f40505164f05fee20ae9",
+                spirv_sha256: "690c72fb0eb3e5c05f99714fdd7be3bd7612da8c948a89a0bfbd2a3cdf91098b",
             },
         },
         Shader {
@@ -53,12 +53,12 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             info: ShaderInfo {
                 workgroup_size: [8, 8, 1],
                 workgroup_size_ids: [None, None, None],
-                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }],
-                push_constant_size: 92,
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 9, kind: StorageBuffer, count: 1 }],
+                push_constant_size: 32,
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "c910e806759015d31eea83120204b5bfab578dcd653210919cf894c52e1ec574",
+                spirv_sha256: "27b1901b8173d777a00e032eb430da004e963be7f628f89f1803ffa70b05962d",
             },
         },
         Shader {

@@ -80,6 +80,8 @@ mod decoration {
     pub const ARRAY_STRIDE: u32 = 6;
     pub const MATRIX_STRIDE: u32 = 7;
     pub const BUILT_IN: u32 = 11;
+    pub const NON_WRITABLE: u32 = 24;
+    pub const NON_READABLE: u32 = 25;
     pub const BINDING: u32 = 33;
     pub const DESCRIPTOR_SET: u32 = 34;
     pub const OFFSET: u32 = 35;
@@ -167,7 +169,63 @@ pub fn reflect(words: &[u32]) -> Result<Reflection, ReflectError> {
     Ok(out)
 }
 
+/// What a module declares to do with a storage buffer.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Access {
+    /// `readonly`.
+    Read,
+    /// `writeonly`.
+    Write,
+    /// Neither, or no storage buffer.
+    Any,
+}
+
+/// What a module declares to do with each binding of set 0, sorted by binding. Blocks that alias one binding are taken
+/// together.
+///
+/// # Errors
+/// As [`reflect`].
+pub fn accesses(words: &[u32]) -> Result<Vec<(u32, Access)>, ReflectError> {
+    let module = Module::read(words)?;
+    let mut found: Vec<(u32, Access)> = Vec::new();
+    for &(id, pointer, class) in &module.variables {
+        let Some(&binding) = module.decorations.get(&(id, decoration::BINDING)) else { continue };
+        let access = match module.types.get(&pointer) {
+            Some(&Type::Pointer { target }) if class == storage_class::STORAGE_BUFFER => module.access(id, target),
+            _ => Access::Any,
+        };
+        match found.iter_mut().find(|(number, _)| *number == binding) {
+            Some((_, known)) if *known != access => *known = Access::Any,
+            Some(_) => {}
+            None => found.push((binding, access)),
+        }
+    }
+    found.sort_by_key(|(binding, _)| *binding);
+    Ok(found)
+}
+
 impl Module {
+    /// The access of a storage buffer variable: what is said of the variable, or of every member of its block.
+    fn access(&self, id: u32, target: u32) -> Access {
+        let block = match self.types.get(&target) {
+            Some(Type::Array { element, .. }) => *element,
+            _ => target,
+        };
+        let says = |kind: u32| {
+            let members = match self.types.get(&block) {
+                Some(Type::Struct(members)) => members.len() as u32,
+                _ => 0,
+            };
+            self.decorations.contains_key(&(id, kind))
+                || (members > 0 && (0..members).all(|i| self.members.contains_key(&(block, i, kind))))
+        };
+        match (says(decoration::NON_WRITABLE), says(decoration::NON_READABLE)) {
+            (true, _) => Access::Read,
+            (false, true) => Access::Write,
+            (false, false) => Access::Any,
+        }
+    }
+
     fn read(words: &[u32]) -> Result<Self, ReflectError> {
         if words.len() < HEADER_WORDS || words[0] != MAGIC {
             return fail("not a SPIR-V module (wrong magic number)");

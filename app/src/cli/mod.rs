@@ -37,6 +37,7 @@ use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 
+use crate::engine::retain::ReplayArg;
 use outcome::CommandResult;
 
 /// Real-time viewer of the full 71-block neural rendering network.
@@ -69,6 +70,9 @@ pub struct Globals {
     /// More log lines; twice for all.
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
+    /// How the network's commands reach the device: `auto` takes what was certified for exactly this case.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "ROUTE")]
+    pub replay: ReplayArg,
     /// Switch the Vulkan validation layer on (it must be installed).
     #[arg(long, global = true)]
     pub validation: bool,

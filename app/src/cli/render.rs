@@ -21,6 +21,7 @@ use super::scene::SceneArgs;
 use super::{Globals, dataset, motion, progress, text, write};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
+use crate::engine::retain::Replay;
 use crate::engine::studio::{Plain, Studio};
 use crate::engine::{Engines, fit, model};
 
@@ -120,10 +121,9 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         RouteArg::Cpu => Box::new(OnCpu::new(&studio, &geometry, &model)?),
         RouteArg::Auto | RouteArg::Exact => {
             let (_, kernels, weights) = engines.parts(&model)?;
-            Box::new(OnDevice {
-                neural: Neural::new(&studio, &kernels, &weights, &geometry, None)?,
-                pace: Pace::new(Duration::from_millis(250)),
-            })
+            let mut neural = Neural::new(&studio, &kernels, &weights, &geometry, None)?;
+            neural.ask_replay(&studio, globals.replay, model.digest())?;
+            Box::new(OnDevice { neural, pace: Pace::new(Duration::from_millis(250)) })
         }
     };
     let reference = args.reference.map(|_| Plain::new(&studio, &geometry)).transpose()?;
@@ -177,6 +177,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         "scene": args.scene.scene,
         "rate": rate,
         "samplesReference": args.reference,
+        "replay": frames.replay(),
         "frames": documents,
         "files": paths,
     });
@@ -195,6 +196,11 @@ trait Frames {
 
     /// The next frame has no history.
     fn cut(&mut self);
+
+    /// How the network's commands reached the device, if they did.
+    fn replay(&self) -> Option<Replay> {
+        None
+    }
 }
 
 struct OnDevice {
@@ -215,6 +221,10 @@ impl Frames for OnDevice {
 
     fn cut(&mut self) {
         self.neural.reset();
+    }
+
+    fn replay(&self) -> Option<Replay> {
+        Some(self.neural.retain().status())
     }
 }
 

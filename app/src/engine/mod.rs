@@ -8,6 +8,8 @@ pub mod model;
 pub mod neural;
 pub mod pace;
 pub mod playback;
+pub mod replayed;
+pub mod retain;
 pub mod route;
 pub mod studio;
 

@@ -10,21 +10,29 @@ use network::exec::{Kernels, Network, NetworkOptions, Weights};
 use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
 use network::geometry::{Extent, Geometry};
 use network::plan::Plan;
+use network::replay::{Conditions, Ledger, ReplayRoute};
 use renderer::{GBuffer, View};
 
 use super::pace::Pace;
+use super::replayed;
+use super::retain::{HostTimes, Injection, ReplayFailed, Retain, ms};
 use super::studio::Studio;
 
 /// Timestamps of a slice: start, and the ends of scene, preprocessing, network and composition.
 const STAMPS: u32 = 5;
 
+/// A frame that runs shorter than this goes as one submission when a retained route is asked for.
+const WHOLE: Duration = Duration::from_millis(250);
+
 /// Everything of one frame size that the network needs; extent lifetime.
 pub struct Neural {
-    gbuffer: GBuffer,
-    frame: Frame,
-    network: Network,
-    commands: CommandBuffer,
-    stamps: Timestamps,
+    /// Recordings are gone before anything that they refer to.
+    pub(super) retain: Retain,
+    pub(super) commands: CommandBuffer,
+    pub(super) stamps: Arc<Timestamps>,
+    pub(super) frame: Frame,
+    pub(super) network: Network,
+    pub(super) gbuffer: Arc<GBuffer>,
     total_cost: u64,
     tap: Option<Tap>,
 }
@@ -58,6 +66,8 @@ pub struct Job {
     begun: Instant,
     flight: Option<Flight>,
     times: Times,
+    /// Of the whole frame, when it went direct as one submission.
+    whole: Option<Conditions>,
 }
 
 /// A slice on the device.
@@ -94,16 +104,17 @@ impl Neural {
         let plan = Arc::new(Plan::new(geometry));
         let network =
             Network::new(device, kernels, weights, plan, NetworkOptions { step_cost, ..NetworkOptions::default() })?;
-        let gbuffer = GBuffer::new(device, geometry.valid.width, geometry.valid.height)?;
+        let gbuffer = Arc::new(GBuffer::new(device, geometry.valid.width, geometry.valid.height)?);
         let inputs = FrameInputs { color: gbuffer.color(), kind: SourceKind::Scene, motion: Some(gbuffer.motion()) };
         let frame = Frame::new(&studio.passes, geometry, inputs, network.features(), network.head())?;
         let total_cost = (0..network.steps()).map(|step| network.step_cost(step)).sum();
         Ok(Self {
-            gbuffer,
+            retain: Retain::default(),
+            commands: CommandBuffer::new(device, "neural frame")?,
+            stamps: Arc::new(Timestamps::new(device, "neural frame", STAMPS)?),
             frame,
             network,
-            commands: CommandBuffer::new(device, "neural frame")?,
-            stamps: Timestamps::new(device, "neural frame", STAMPS)?,
+            gbuffer,
             total_cost,
             tap: None,
         })
@@ -159,6 +170,7 @@ impl Neural {
             begun: Instant::now(),
             flight: None,
             times: Times::default(),
+            whole: None,
         }
     }
 
@@ -171,7 +183,7 @@ impl Neural {
             if !studio.device.is_done(flight.ticket)? {
                 return Ok(self.stage(job));
             }
-            self.landed(job, pace)?;
+            self.landed(studio, job, pace)?;
             if job.next == self.network.steps() {
                 return Ok(Stage::Done(job.times));
             }
@@ -220,45 +232,114 @@ impl Neural {
 
     fn submit(&mut self, studio: &Studio, job: &mut Job, pace: &Pace) -> Result<()> {
         let steps = self.network.steps();
-        let slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
+        let mut slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
+        let asked = self.retain.controller.requested().is_retained();
+        if asked && job.next == 0 && pace.predicts(self.total_cost) <= WHOLE {
+            slice.end = steps;
+        }
+        let whole = slice == (0..steps);
+        let conditions = Conditions {
+            boundary_capture: self.tap.is_some(),
+            time_sliced: !whole,
+            validation: studio.device.instance().validates(),
+            ..Conditions::default()
+        };
+        let decision = self.retain.decide(&conditions);
+        job.whole = (whole && !decision.selected.is_retained()).then_some(conditions);
         let cost = slice.clone().map(|step| self.network.step_cost(step)).sum();
+        let parity = self.frame.clock().parity();
+        let mut ledger = Ledger::default();
+
+        let begun = Instant::now();
         let cmd = &mut self.commands;
         cmd.begin()?;
         cmd.reset_timestamps(&self.stamps);
         cmd.write_timestamp(&self.stamps, 0);
+        let mut scene = Duration::ZERO;
         if slice.start == 0 {
+            let drawn = Instant::now();
             studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
+            scene = drawn.elapsed();
+            ledger.external("scene", cmd.dispatches());
         }
         cmd.write_timestamp(&self.stamps, 1);
         if slice.start == 0 {
-            self.frame.record_preprocess(cmd, &job.parameters);
+            self.frame.record_parameters(cmd, &job.parameters);
         }
-        if let (0, Some(tap)) = (slice.start, &mut self.tap) {
-            let features = self.network.features();
-            cmd.compute_to_transfer_barrier();
-            cmd.copy_buffer(features.buffer, features.offset, &tap.features, 0, features.range);
-            cmd.transfer_to_compute_barrier();
-            tap.filled = true;
+        if self.retain.injected(Injection::Foreign) {
+            self.frame.composite(cmd, parity);
         }
-        cmd.write_timestamp(&self.stamps, 2);
-        self.network.record(cmd, slice.clone());
-        cmd.write_timestamp(&self.stamps, 3);
-        if slice.end == steps {
-            self.frame.record_composite(cmd, &job.parameters);
+        let recording = self.retain.recordings.as_ref().map(|recordings| recordings.recording(parity));
+        match (decision.selected, recording) {
+            (ReplayRoute::Secondary, Some(recording)) => cmd.execute(recording),
+            (ReplayRoute::Primary, Some(_)) => {}
+            _ if whole && self.tap.is_none() => {
+                replayed::record(&self.frame, &self.network, &self.stamps, cmd, parity, &mut ledger);
+            }
+            _ => {
+                if slice.start == 0 {
+                    self.frame.preprocess(cmd, parity);
+                }
+                if let (0, Some(tap)) = (slice.start, &mut self.tap) {
+                    let features = self.network.features();
+                    cmd.compute_to_transfer_barrier();
+                    cmd.copy_buffer(features.buffer, features.offset, &tap.features, 0, features.range);
+                    cmd.transfer_to_compute_barrier();
+                    tap.filled = true;
+                }
+                cmd.write_timestamp(&self.stamps, 2);
+                self.network.record(cmd, slice.clone());
+                cmd.write_timestamp(&self.stamps, 3);
+                if slice.end == steps {
+                    self.frame.composite(cmd, parity);
+                }
+                cmd.write_timestamp(&self.stamps, 4);
+            }
         }
-        cmd.write_timestamp(&self.stamps, 4);
-        cmd.end()?;
-        let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+        let ended = cmd.end();
+        let record = ms(begun.elapsed() - scene);
+        if !decision.selected.is_retained() {
+            ended?;
+            let dispatches = self.commands.dispatches();
+            if job.whole.is_some() && self.tap.is_none() {
+                self.count(&ledger, dispatches);
+            }
+            let at = Instant::now();
+            let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+            let host = HostTimes { record, submit: ms(at.elapsed()) };
+            self.retain.submitted(&decision, 1, dispatches, host);
+            self.flown(job, ticket, cost, slice.end);
+            return Ok(());
+        }
+        let submitted = ended
+            .map_err(anyhow::Error::from)
+            .and_then(|()| self.submit_replay(studio, &decision, parity, record, ledger));
+        match submitted {
+            Ok(ticket) => {
+                self.flown(job, ticket, cost, slice.end);
+                Ok(())
+            }
+            Err(error) => {
+                self.retain.controller.replay_failed(&format!("{error:#}"));
+                if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) {
+                    return Err(error);
+                }
+                Err(ReplayFailed(format!("{error:#}")).into())
+            }
+        }
+    }
+
+    /// A slice is on the device.
+    fn flown(&mut self, job: &mut Job, ticket: Ticket, cost: u64, end: usize) {
         job.flight = Some(Flight { ticket, cost, submitted: Instant::now() });
-        job.next = slice.end;
-        if slice.end == steps {
+        job.next = end;
+        if end == self.network.steps() {
             self.frame.finish_frame();
         }
-        Ok(())
     }
 
     /// Takes the times of the slice that has run.
-    fn landed(&self, job: &mut Job, pace: &mut Pace) -> Result<()> {
+    fn landed(&mut self, studio: &Studio, job: &mut Job, pace: &mut Pace) -> Result<()> {
         let Some(flight) = job.flight.take() else { return Ok(()) };
         job.done_cost += flight.cost;
         let mut took = flight.submitted.elapsed();
@@ -272,7 +353,10 @@ impl Neural {
             took = Duration::from_secs_f64(((stamps[3] - stamps[2]) / 1000.0).max(1e-6));
         }
         pace.finished(flight.cost, took);
-        Ok(())
+        match job.whole.take() {
+            Some(conditions) if job.next == self.network.steps() => self.prepare_replay(studio, &conditions),
+            _ => Ok(()),
+        }
     }
 
     /// The next frame that is begun keeps what [`Neural::recorded`] gives.

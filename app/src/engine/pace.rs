@@ -24,6 +24,17 @@ impl Pace {
         Self { target, budget: FIRST_BUDGET }
     }
 
+    /// Whole frames in one submission each, however long they take: for devices without a watchdog.
+    pub fn unsliced() -> Self {
+        Self { target: Duration::from_secs(3600), budget: f64::INFINITY }
+    }
+
+    /// How long some work will take, as far as is known.
+    pub fn predicts(&self, work: u64) -> Duration {
+        let seconds = work as f64 / self.budget * self.target.as_secs_f64();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
+
     /// Wishes for slices of another duration.
     pub fn set_target(&mut self, target: Duration) {
         self.budget *= target.as_secs_f64() / self.target.as_secs_f64();
@@ -50,6 +61,9 @@ impl Pace {
     pub fn finished(&mut self, work: u64, took: Duration) {
         let seconds = took.as_secs_f64().max(1e-5);
         let wanted = work as f64 * self.target.as_secs_f64() / seconds;
+        if self.budget.is_infinite() {
+            return;
+        }
         // A slice far below the budget (the end of the frame, one large step) says little about a full one.
         if (work as f64) < 0.25 * self.budget && took < self.target {
             return;
@@ -74,6 +88,16 @@ mod tests {
             at = slice.end;
         }
         assert_eq!(pace.slice(100, 100, |_| 1), 100..100);
+    }
+
+    #[test]
+    fn unsliced_frames_stay_whole() {
+        let mut pace = Pace::unsliced();
+        assert_eq!((pace.slice(0, 500, |_| 1 << 40), pace.predicts(1 << 60)), (0..500, Duration::ZERO));
+        pace.finished(1 << 40, Duration::from_secs(20));
+        assert_eq!(pace.slice(0, 500, |_| 1 << 40), 0..500);
+        // At first nothing is known, and a frame seems long.
+        assert!(Pace::new(Duration::from_millis(25)).predicts(1 << 40) > Duration::from_secs(10));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollA
 
 use super::sizes::SizeFields;
 use super::{PANEL_WIDTH, Status, controls, scene};
+use crate::engine::retain::Replay;
 use crate::window::layout::{CompareMode, Difference, GAIN, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
@@ -149,6 +150,7 @@ fn numbers(ui: &mut egui::Ui, status: &Status) {
         ("Work", status.gflop.map_or_else(|| "-".to_owned(), |work| format!("{work:.0} GFLOP a frame"))),
         ("Memory", format!("{:.0} MiB", status.memory as f64 / f64::from(1 << 20))),
         ("Route", status.route.clone()),
+        ("Commands", status.replay.as_ref().map_or_else(|| "-".to_owned(), Replay::text)),
         ("Model", status.model.clone()),
         ("Digest", status.digest.clone()),
         ("Device", status.device.clone()),

@@ -2,6 +2,7 @@
 
 use super::series::Series;
 use crate::engine::catalog::Entry;
+use crate::engine::retain::Replay;
 use crate::window::probe::Reading;
 
 /// The state of the program in one frame, for people.
@@ -15,6 +16,8 @@ pub struct Status {
     pub digest: String,
     /// Route that computes the network.
     pub route: String,
+    /// How the network's commands reach the device.
+    pub replay: Option<Replay>,
     /// Size rendered, `WIDTHxHEIGHT`.
     pub size: String,
     /// Padded size that the network works on.

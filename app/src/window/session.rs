@@ -20,6 +20,7 @@ use super::settings::Settings;
 use crate::engine::fit;
 use crate::engine::neural::{Job, Neural, Stage, Times};
 use crate::engine::pace::Pace;
+use crate::engine::retain::{ReplayArg, ReplayFailed};
 use crate::engine::studio::{Plain, Studio};
 
 /// Wanted duration of a slice of the network.
@@ -67,6 +68,8 @@ pub struct Session {
     /// What the live picture that is there shows.
     live: Option<(Camera, f64, Settings)>,
     record: Record,
+    /// How the network's commands reach the device.
+    replay: ReplayArg,
     /// Numbers for the overlay.
     pub numbers: Numbers,
 }
@@ -122,6 +125,7 @@ impl Session {
             number: 0,
             live: None,
             record: Record::default(),
+            replay: ReplayArg::Auto,
             numbers: Numbers::default(),
         })
     }
@@ -139,6 +143,28 @@ impl Session {
     /// The network, ready or not.
     pub fn loading(&self) -> &Loading {
         &self.loading
+    }
+
+    /// Asks for a route of the network's commands; frames of another size ask for it again.
+    ///
+    /// # Errors
+    /// The program's registry is damaged.
+    pub fn ask_replay(&mut self, asked: ReplayArg) -> Result<()> {
+        self.replay = asked;
+        match (&mut self.neural, &self.loading) {
+            (Some(neural), Loading::Ready(loaded)) => neural.ask_replay(&self.studio, asked, &loaded.digest),
+            _ => Ok(()),
+        }
+    }
+
+    /// The network and its retained side, once the size is prepared.
+    pub fn neural(&self) -> Option<&Neural> {
+        self.neural.as_ref()
+    }
+
+    /// The same, to inject failures.
+    pub fn neural_mut(&mut self) -> Option<&mut Neural> {
+        self.neural.as_mut()
     }
 
     /// Multiply-accumulates of a frame, once its size is prepared.
@@ -338,7 +364,17 @@ impl Session {
                 }
                 break;
             }
-            let stage = neural.advance(&self.studio, &mut work.job, &mut self.pace)?;
+            let stage = match neural.advance(&self.studio, &mut work.job, &mut self.pace) {
+                Ok(stage) => stage,
+                Err(error) => {
+                    // The frame is lost and not computed again.
+                    self.job = None;
+                    return Err(match error.downcast::<ReplayFailed>() {
+                        Ok(failed) => Refused(failed.to_string()).into(),
+                        Err(error) => error,
+                    });
+                }
+            };
             if stage != Stage::Working && !work.published {
                 work.published = true;
                 self.last = Some(*work.job.view());
@@ -385,7 +421,8 @@ impl Session {
         }
         let step_cost = self.studio.device.caps().is_cpu.then_some(CPU_STEP);
         match Neural::new(&self.studio, &loaded.kernels, &loaded.weights, &self.geometry, step_cost) {
-            Ok(neural) => {
+            Ok(mut neural) => {
+                neural.ask_replay(&self.studio, self.replay, &loaded.digest)?;
                 self.neural = Some(neural);
                 self.pair = None;
                 self.generation += 1;

@@ -84,6 +84,7 @@ impl Viewer {
         let later = options.scene.is_file();
         let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
         let mut session = Session::new(&device, scene, size, options.source.clone())?;
+        session.ask_replay(globals.replay)?;
         let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
         if later {
             session.wait_for_scene();
@@ -287,6 +288,7 @@ impl Viewer {
         // Smoothed, so that it can be read.
         status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
         status.evaluated = numbers.evaluated;
+        status.replay = self.session.neural().map(|neural| neural.retain().status());
         status.history = u64::from(self.session.history());
         if status.presented.is_multiple_of(MEMORY_EVERY) {
             status.memory = self.session.device().memory_use().used;

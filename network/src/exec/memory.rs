@@ -11,6 +11,10 @@ use super::lower::CHAIN_BYTES;
 /// Alignment of every tensor, which satisfies any device's binding alignment.
 const ALIGNMENT: usize = 256;
 
+/// Bytes of the guard words around every range of the arena: nobody writes them, so a kernel that writes outside its
+/// tensor is found out.
+pub(super) const GUARD: u64 = 256;
+
 /// Bytes of device memory by purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -41,18 +45,21 @@ pub(super) struct Placement {
     pub buffers: Vec<u64>,
     /// See [`Memory::bound`].
     pub bound: u64,
+    /// Where the guard words lie: index of the buffer and first byte.
+    pub guards: Vec<(usize, u64)>,
 }
 
 impl Placement {
-    /// One buffer in which tensors share bytes when their lives do not overlap.
+    /// One buffer in which tensors share bytes when their lives do not overlap, with guard words at both ends.
     pub fn shared(plan: &Plan) -> Self {
         let arena = Arena::new(plan, ALIGNMENT, true);
         let slot = |id: u32| {
             let slot = arena.slot(TensorId(id));
-            Slot { buffer: 0, offset: slot.offset as u64, bytes: slot.bytes as u64 }
+            Slot { buffer: 0, offset: GUARD + slot.offset as u64, bytes: slot.bytes as u64 }
         };
         let slots = (0..plan.tensors.len() as u32).map(slot).collect();
-        Self { slots, buffers: vec![arena.bytes as u64], bound: arena.bound as u64 }
+        let end = GUARD + (arena.bytes as u64).next_multiple_of(GUARD);
+        Self { slots, buffers: vec![end + GUARD], bound: arena.bound as u64, guards: vec![(0, 0), (0, end)] }
     }
 
     /// Bytes of the arena and the scratch buffer in the form that fuses least, without placing anything for good.
@@ -62,23 +69,27 @@ impl Placement {
         (placement.bytes() + fusions.largest_between(plan).min(CHAIN_BYTES), placement.bound)
     }
 
-    /// Every tensor has bytes of its own, in as many buffers of at most `most` bytes as that takes.
+    /// Every tensor has bytes of its own with guard words before and behind it, in as many buffers of at most `most` bytes
+    /// as that takes.
     pub fn separate(plan: &Plan, most: u64) -> Self {
-        let mut buffers = vec![0];
+        let mut buffers = vec![GUARD];
         let mut slots = Vec::new();
+        let mut guards = vec![(0, 0)];
         for tensor in &plan.tensors {
             let size = tensor.bytes().next_multiple_of(ALIGNMENT) as u64;
             let mut used = buffers[buffers.len() - 1];
-            if used > 0 && used + size > most {
-                buffers.push(0);
-                used = 0;
+            if used > GUARD && used + size + GUARD > most {
+                guards.push((buffers.len(), 0));
+                buffers.push(GUARD);
+                used = GUARD;
             }
             let buffer = buffers.len() - 1;
             slots.push(Slot { buffer, offset: used, bytes: tensor.bytes() as u64 });
-            buffers[buffer] = used + size;
+            guards.push((buffer, used + size));
+            buffers[buffer] = used + size + GUARD;
         }
         let bound = Arena::new(plan, ALIGNMENT, true).bound as u64;
-        Self { slots, buffers, bound }
+        Self { slots, buffers, bound, guards }
     }
 
     /// Where a tensor lies.
@@ -133,6 +144,13 @@ mod tests {
             let slot = placement.slot(TensorId(id));
             assert!(slot.offset >= ends[slot.buffer]);
             ends[slot.buffer] = slot.offset + slot.bytes;
+        }
+        // A guard lies right before and right behind every tensor.
+        for id in 0..plan.tensors.len() as u32 {
+            let slot = placement.slot(TensorId(id));
+            let end = slot.offset + slot.bytes.next_multiple_of(GUARD);
+            assert!(placement.guards.contains(&(slot.buffer, slot.offset - GUARD)), "{id}");
+            assert!(placement.guards.contains(&(slot.buffer, end)), "{id}");
         }
     }
 }

@@ -3,20 +3,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gpu::{
-    Bind, BindResource, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena, DescriptorSet, Device,
-    DeviceKind, MemoryKind,
-};
+use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorSet, Device, DeviceKind, MemoryKind};
 
 use super::ExecError;
 use super::blocks::Bounds;
+use super::describe;
 use super::fusion::Fusions;
 use super::kernels::Kernels;
-use super::lower::Lowering;
-use super::memory::{self, Memory, Placement};
+use super::lower;
+use super::memory::{self, GUARD, Memory, Placement};
+use super::recorder::{Issue, Sink};
 use super::step::{Bound, Step};
 use super::weights::Weights;
 use crate::plan::{OpId, Plan, TensorId};
+use crate::replay::{Lowering, Policy};
 
 /// Part of a storage buffer.
 #[derive(Clone, Copy)]
@@ -39,22 +39,31 @@ pub struct NetworkOptions {
     pub unfused: bool,
     /// Wish for the largest step, in multiply-accumulates; `None` chooses by the kind of device.
     pub step_cost: Option<u64>,
+    /// How barriers between the steps are chosen.
+    pub barriers: Policy,
 }
 
 /// A plan on a device: memory, descriptor sets and the list of steps; extent lifetime.
 pub struct Network {
-    plan: Arc<Plan>,
-    kernels: Arc<Kernels>,
-    weights: Arc<Weights>,
-    placement: Placement,
-    arenas: Vec<Buffer>,
-    /// Partial sums of the operation that runs.
-    scratch: Buffer,
+    pub(super) plan: Arc<Plan>,
+    pub(super) placement: Placement,
     fusions: Fusions,
-    steps: Vec<Step>,
-    sets: Vec<DescriptorSet>,
+    pub(super) steps: Vec<Step>,
     /// First step of every operation, and one past the last.
     first_step: Vec<usize>,
+    /// Whether a barrier stands before a step; one more for what reads the head.
+    pub(super) barriers: Vec<bool>,
+    pub(super) objects: Arc<Objects>,
+}
+
+/// Everything that recorded commands of a network refer to. Whoever replays them keeps it alive, and so do the steps.
+pub struct Objects {
+    pub(super) sets: Vec<DescriptorSet>,
+    pub(super) arenas: Vec<Buffer>,
+    /// Partial sums of the operation that runs, with guard words at both ends.
+    pub(super) scratch: Buffer,
+    pub(super) kernels: Arc<Kernels>,
+    pub(super) weights: Arc<Weights>,
 }
 
 /// About a fifth of a second on a CPU, a few milliseconds on anything else.
@@ -91,7 +100,7 @@ impl Network {
         if placement.buffers.iter().any(|&bytes| bytes > most) {
             return Err(memory::too_large(&plan, placement.bytes(), most, "maxMemoryAllocationSize"));
         }
-        let lowering = Lowering {
+        let lowering = lower::Lowering {
             plan: &plan,
             weights,
             tiles: kernels.tiles(),
@@ -132,51 +141,29 @@ impl Network {
         });
         let desc = BufferDesc {
             name: "network scratch",
-            size: scratch.max().unwrap_or(0).max(256),
+            size: scratch.max().unwrap_or(0).max(256).next_multiple_of(GUARD) + 2 * GUARD,
             usage: BufferUsage::STORAGE_BUFFER,
             memory: MemoryKind::Device,
         };
         let scratch = Buffer::new(device, &desc)?;
-        let mut network = Self {
-            plan,
-            kernels: Arc::clone(kernels),
-            weights: Arc::clone(weights),
-            placement,
-            arenas,
-            scratch,
-            fusions,
-            steps,
-            sets: Vec::new(),
-            first_step,
-        };
-        network.sets = network.describe(device)?;
+        let mut objects =
+            Objects { sets: Vec::new(), arenas, scratch, kernels: Arc::clone(kernels), weights: Arc::clone(weights) };
+        objects.sets = describe::sets(device, &steps, &placement, &objects)?;
+        let mut network =
+            Self { plan, placement, fusions, steps, first_step, barriers: Vec::new(), objects: Arc::new(objects) };
+        network.barriers = network.choose_barriers(options.barriers);
+        network.write_guards()?;
         Ok(network)
     }
 
-    /// A descriptor set for every step.
-    fn describe(&self, device: &Arc<Device>) -> Result<Vec<DescriptorSet>, ExecError> {
-        let mut arena = DescriptorArena::new(device, "network sets", self.steps.len() as u32)?;
-        let set = |step: &Step| {
-            let bind =
-                |(binding, bound): (usize, &Bound)| Bind { binding: binding as u32, resource: self.resolve(bound) };
-            let binds: Vec<Bind> = step.bound.iter().enumerate().map(bind).collect();
-            Ok(arena.allocate(self.kernels.pipeline(step.kernel), &binds)?)
-        };
-        self.steps.iter().map(set).collect()
-    }
-
-    fn resolve(&self, bound: &Bound) -> BindResource<'_> {
-        match *bound {
-            Bound::Tensor { id, offset, range } => {
-                let slot = self.placement.slot(id);
-                BindResource::Buffer { buffer: &self.arenas[slot.buffer], offset: slot.offset + offset, range }
-            }
-            Bound::Scratch(range) => BindResource::Buffer { buffer: &self.scratch, offset: 0, range },
-            Bound::Weight(slice) => {
-                let buffer = self.weights.buffer(slice);
-                BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
-            }
-        }
+    /// Where barriers stand; what the kernels declare to touch has the last word.
+    fn choose_barriers(&self, policy: Policy) -> Vec<bool> {
+        let touched = describe::touched(self);
+        let actors: Vec<_> = touched.iter().map(Vec::as_slice).collect();
+        let first = |(i, step): (usize, &Step)| step.after || self.first_step[step.op.0 as usize] == i;
+        let mut ordered: Vec<bool> = self.steps.iter().enumerate().map(first).collect();
+        ordered.push(true);
+        Lowering::choose(policy, &actors, &ordered).barriers
     }
 
     /// The plan.
@@ -186,7 +173,7 @@ impl Network {
 
     /// The kernels.
     pub fn kernels(&self) -> &Arc<Kernels> {
-        &self.kernels
+        &self.objects.kernels
     }
 
     /// Where the features go: halves `[field rows][16]`. To be written before every frame.
@@ -201,7 +188,7 @@ impl Network {
 
     fn tensor(&self, id: TensorId) -> BufferSlice<'_> {
         let slot = self.placement.slot(id);
-        BufferSlice { buffer: &self.arenas[slot.buffer], offset: slot.offset, range: slot.bytes }
+        BufferSlice { buffer: &self.objects.arenas[slot.buffer], offset: slot.offset, range: slot.bytes }
     }
 
     /// Number of steps of a frame.
@@ -262,18 +249,33 @@ impl Network {
     /// have been written by an earlier dispatch or transfer with a barrier of its own where it was a transfer. After the
     /// last step a barrier makes the head visible to dispatches.
     pub fn record(&self, cmd: &mut CommandBuffer, range: Range<usize>) {
-        for i in range {
-            let (step, set) = (&self.steps[i], &self.sets[i]);
-            if step.after || self.first_step[step.op.0 as usize] == i {
-                cmd.compute_barrier();
+        self.issue(cmd, range);
+    }
+
+    /// The one path through which the forward issues work, whoever takes it.
+    pub(super) fn issue(&self, sink: &mut impl Sink, range: Range<usize>) {
+        for index in range {
+            let step = &self.steps[index];
+            if self.barriers[index] {
+                sink.barrier();
             }
-            cmd.label_begin(&self.plan.op(step.op).label);
-            cmd.dispatch(self.kernels.pipeline(step.kernel), set, bytemuck::cast_slice(&step.push), step.groups);
-            cmd.label_end();
-            if i + 1 == self.steps.len() {
-                cmd.compute_barrier();
+            sink.dispatch(&Issue {
+                index,
+                label: &self.plan.op(step.op).label,
+                pipeline: self.objects.kernels.pipeline(step.kernel),
+                set: &self.objects.sets[index],
+                push: bytemuck::cast_slice(&step.push),
+                groups: step.groups,
+            });
+            if index + 1 == self.steps.len() && self.barriers[index + 1] {
+                sink.barrier();
             }
         }
+    }
+
+    /// What recorded commands refer to: whoever replays them holds it.
+    pub fn objects(&self) -> Arc<Objects> {
+        Arc::clone(&self.objects)
     }
 
     /// Runs one operation on what its input tensors hold now, and waits.
@@ -282,7 +284,7 @@ impl Network {
     /// Errors of the device.
     pub fn run_op(&self, op: OpId) -> Result<(), ExecError> {
         let label = &self.plan.op(op).label;
-        Ok(self.kernels.device().run_once(label, |cmd| self.record(cmd, self.op_steps(op)))?)
+        Ok(self.objects.kernels.device().run_once(label, |cmd| self.record(cmd, self.op_steps(op)))?)
     }
 
     /// Runs a whole frame on the features that are there, in submissions of at most `most` multiply-accumulates, and
@@ -292,7 +294,7 @@ impl Network {
     /// Errors of the device.
     pub fn run(&self, most: u64) -> Result<(), ExecError> {
         for slice in self.slices(most) {
-            self.kernels.device().run_once("network", |cmd| self.record(cmd, slice))?;
+            self.objects.kernels.device().run_once("network", |cmd| self.record(cmd, slice))?;
         }
         Ok(())
     }
@@ -303,7 +305,7 @@ impl Network {
     /// Errors of the device.
     pub fn read_tensor(&self, id: TensorId) -> Result<Vec<u8>, ExecError> {
         let slice = self.tensor(id);
-        Ok(self.kernels.device().download(slice.buffer, slice.offset, slice.range)?)
+        Ok(self.objects.kernels.device().download(slice.buffer, slice.offset, slice.range)?)
     }
 
     /// Writes the bytes of a tensor, halves little-endian.
@@ -317,13 +319,13 @@ impl Network {
             return Err(ExecError::TensorSize { tensor: tensor.label.clone(), expected, got });
         }
         let slice = self.tensor(id);
-        Ok(self.kernels.device().upload(slice.buffer, slice.offset, bytes)?)
+        Ok(self.objects.kernels.device().upload(slice.buffer, slice.offset, bytes)?)
     }
 
     /// Device memory in use.
     pub fn memory(&self) -> Memory {
-        let arena = self.placement.bytes() + self.scratch.size();
-        Memory { arena, bound: self.placement.bound, weights: self.weights.bytes() }
+        let arena = self.placement.bytes() + self.objects.scratch.size();
+        Memory { arena, bound: self.placement.bound, weights: self.objects.weights.bytes() }
     }
 
     /// Device memory a plan would take at most, without allocating it; `weights` is 0.

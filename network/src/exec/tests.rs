@@ -16,6 +16,7 @@ use crate::model::Model;
 use crate::model::synth::{self, Preset};
 use crate::plan::{Format, Op, OpId, OpKind, Plan, Tensor, TensorId};
 use crate::reference::{Reference, TensorData};
+use crate::replay::Policy;
 
 /// xorshift64*
 struct Random(u64);
@@ -201,7 +202,8 @@ fn grid(plan: &Plan, op: &Op) -> Extent {
     }
 }
 
-const SEPARATE: NetworkOptions = NetworkOptions { keep_all: true, unfused: false, step_cost: None };
+const SEPARATE: NetworkOptions =
+    NetworkOptions { keep_all: true, unfused: false, step_cost: None, barriers: Policy::Ordered };
 
 #[test]
 fn small_operations_match_the_reference() {
@@ -234,7 +236,7 @@ fn infinite_accumulators_match_the_reference() {
 #[test]
 fn split_operations_match_the_reference() {
     // So little work a step that every operation takes several.
-    let options = NetworkOptions { keep_all: false, unfused: false, step_cost: Some(1) };
+    let options = NetworkOptions { step_cost: Some(1), ..NetworkOptions::default() };
     let mut setup = Setup::new(Preset::Lively, 4);
     // NaN codes of both signs among the weights, which the reference reads as zero.
     for (record, offset, code) in [("block5.layer0.layer", 3, 0x7f), ("block31.layer0.layer", 1000, 0xff)] {
@@ -286,7 +288,7 @@ fn large_frames_stay_within_the_limits_of_any_device() {
 #[test]
 fn chained_multiplies_match_the_reference() {
     // So little work a step that the pair runs in many blocks, each after the one before has left the scratch buffer.
-    let options = NetworkOptions { keep_all: false, unfused: false, step_cost: Some(1) };
+    let options = NetworkOptions { step_cost: Some(1), ..NetworkOptions::default() };
     let setup = Setup::new(Preset::Lively, 7);
     let kernels = Kernels::with_tuning(&setup.device, Route::Exact, Tuning::of(&setup.device)).unwrap();
     let weights = Weights::upload(&setup.device, &setup.model).unwrap();

@@ -7,7 +7,7 @@ use gpu::{
     MemoryKind,
 };
 
-use super::block::Block;
+use super::block::{Block, Dynamic, PARAMETERS};
 use super::passes::Pipelines;
 use super::{FrameClock, FrameError, Parameters, Passes, SourceKind};
 use crate::exec::BufferSlice;
@@ -46,15 +46,25 @@ struct Band {
 /// [`record_composite`](Self::record_composite), or else [`record_bypass`](Self::record_bypass) alone; then
 /// [`finish_frame`](Self::finish_frame). Parameters travel in the command buffer, so frames in flight do not share any.
 /// The buffers given at creation must outlive every submission.
+///
+/// What a recording holds for good and what it reads anew when it is run again are kept apart:
+/// [`record_parameters`](Self::record_parameters) writes the parameters of a frame, [`preprocess`](Self::preprocess) and
+/// [`composite`](Self::composite) record passes that read them.
 pub struct Frame {
     geometry: Geometry,
     kind: SourceKind,
-    pipelines: Arc<Pipelines>,
     clock: FrameClock,
     device: Arc<Device>,
+    objects: Arc<FrameObjects>,
+}
+
+/// Everything that recorded commands of the passes refer to, the buffers given at creation apart. Whoever replays them
+/// keeps it alive.
+pub struct FrameObjects {
     preprocess: Vec<Band>,
     composite: Vec<Band>,
     bypass: [DescriptorSet; 2],
+    pipelines: Arc<Pipelines>,
     buffers: Buffers,
 }
 
@@ -66,6 +76,7 @@ struct Buffers {
     display_input: Buffer,
     display_neural: Buffer,
     still: Buffer,
+    parameters: Buffer,
 }
 
 impl Frame {
@@ -111,6 +122,7 @@ impl Frame {
         let pipelines = passes.pipelines(kind)?;
         let mut arena = DescriptorArena::new(&device, "frame", 8)?;
         let image = [Bind::buffer(0, inputs.color), Bind::buffer(1, motion)];
+        let parameters = Bind::buffer(PARAMETERS, &buffers.parameters);
         let preprocess = bands(field.height, u64::from(field.width) * FEATURES, most, |offset, range| {
             both(|parity| {
                 let binds = [
@@ -119,6 +131,7 @@ impl Frame {
                     Bind::buffer(2, &buffers.histories[parity]),
                     Bind::range(3, features.buffer, features.offset + offset, range),
                     Bind::buffer(4, &buffers.proxy),
+                    parameters,
                 ];
                 Ok(arena.allocate(&pipelines.preprocess, &binds)?)
             })
@@ -135,6 +148,7 @@ impl Frame {
                     Bind::buffer(6, &buffers.published),
                     Bind::buffer(7, &buffers.display_input),
                     Bind::buffer(8, &buffers.display_neural),
+                    parameters,
                 ];
                 Ok(arena.allocate(&pipelines.composite, &binds)?)
             })
@@ -145,19 +159,16 @@ impl Frame {
                 Bind::buffer(1, &buffers.histories[1 - parity]),
                 Bind::buffer(2, &buffers.display_input),
                 Bind::buffer(3, &buffers.display_neural),
+                parameters,
             ];
             Ok(arena.allocate(&pipelines.bypass, &binds)?)
         })?;
         Ok(Self {
             geometry: *geometry,
             kind,
-            pipelines,
             clock: FrameClock::default(),
             device,
-            preprocess,
-            composite,
-            bypass,
-            buffers,
+            objects: Arc::new(FrameObjects { preprocess, composite, bypass, pipelines, buffers }),
         })
     }
 
@@ -178,23 +189,42 @@ impl Frame {
         &self.clock
     }
 
-    /// Records colour, motion and history to features and proxy. The history counts where both the parameters and the
-    /// clock allow it. Starts with a barrier for what dispatches before have written; the network's first step has its own.
+    /// Records the parameters of a frame to where the passes read them. The history counts where both the parameters and the
+    /// clock allow it.
+    pub fn record_parameters(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
+        let history = self.clock.history_valid(parameters.history_valid);
+        Dynamic::new(parameters, history).write(cmd, &self.objects.buffers.parameters);
+    }
+
+    /// Records parameters, and [`Frame::preprocess`] for the clock's parity.
     pub fn record_preprocess(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
+        self.record_parameters(cmd, parameters);
+        self.preprocess(cmd, self.clock.parity());
+    }
+
+    /// Records parameters, and [`Frame::composite`] for the clock's parity.
+    pub fn record_composite(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
+        self.record_parameters(cmd, parameters);
+        self.composite(cmd, self.clock.parity());
+    }
+
+    /// Records colour, motion and history to features and proxy. Starts with a barrier for what dispatches before have
+    /// written; the network's first step has its own.
+    pub fn preprocess(&self, cmd: &mut CommandBuffer, parity: usize) {
         cmd.label_begin("preprocess");
         cmd.compute_barrier();
         let width = self.geometry.field.width;
-        self.dispatch(cmd, &self.pipelines.preprocess, &self.preprocess, width, parameters);
+        self.dispatch(cmd, &self.objects.pipelines.preprocess, &self.objects.preprocess, width, parity);
         cmd.label_end();
     }
 
     /// Records head, proxy and history to the next history, the published colour and the display images. Ends with a barrier
     /// that makes them visible to dispatches.
-    pub fn record_composite(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
+    pub fn composite(&self, cmd: &mut CommandBuffer, parity: usize) {
         cmd.label_begin("composite");
         cmd.compute_barrier();
         let width = self.geometry.valid.width;
-        self.dispatch(cmd, &self.pipelines.composite, &self.composite, width, parameters);
+        self.dispatch(cmd, &self.objects.pipelines.composite, &self.objects.composite, width, parity);
         cmd.compute_barrier();
         cmd.label_end();
     }
@@ -202,35 +232,44 @@ impl Frame {
     /// Records a frame without the network: its proxy becomes the next history, and both display images show the scene as it
     /// is. Ends with a barrier that makes them visible to dispatches.
     pub fn record_bypass(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
-        cmd.label_begin("bypass");
-        cmd.compute_barrier();
         let valid = self.geometry.valid;
-        let block = Block { rows: valid.height, ..self.block(parameters) };
+        let block = self.block(0, valid.height);
         let groups = [valid.width.div_ceil(GROUP), valid.height.div_ceil(GROUP), 1];
-        cmd.dispatch(&self.pipelines.bypass, &self.bypass[self.clock.parity()], bytemuck::bytes_of(&block), groups);
+        let objects = &self.objects;
+        let set = &objects.bypass[self.clock.parity()];
+        cmd.label_begin("bypass");
+        self.record_parameters(cmd, parameters);
+        cmd.compute_barrier();
+        cmd.dispatch(&objects.pipelines.bypass, set, bytemuck::bytes_of(&block), groups);
         cmd.compute_barrier();
         cmd.label_end();
     }
 
-    fn dispatch(
-        &self,
-        cmd: &mut CommandBuffer,
-        pipeline: &ComputePipeline,
-        bands: &[Band],
-        width: u32,
-        parameters: &Parameters,
-    ) {
-        let frame = self.block(parameters);
+    fn dispatch(&self, cmd: &mut CommandBuffer, pipeline: &ComputePipeline, bands: &[Band], width: u32, parity: usize) {
         for band in bands {
-            let block = Block { first_row: band.first_row, rows: band.rows, ..frame };
+            let block = self.block(band.first_row, band.rows);
             let groups = [width.div_ceil(GROUP), band.rows.div_ceil(GROUP), 1];
-            cmd.dispatch(pipeline, &band.sets[self.clock.parity()], bytemuck::bytes_of(&block), groups);
+            cmd.dispatch(pipeline, &band.sets[parity], bytemuck::bytes_of(&block), groups);
         }
     }
 
-    fn block(&self, parameters: &Parameters) -> Block {
-        let history = self.clock.history_valid(parameters.history_valid);
-        Block::new(&self.geometry, self.kind.extent(self.geometry.valid), parameters, history)
+    fn block(&self, first_row: u32, rows: u32) -> Block {
+        Block::new(&self.geometry, self.kind.extent(self.geometry.valid), first_row, rows)
+    }
+
+    /// What recorded commands refer to, the buffers given at creation apart: whoever replays them holds it.
+    pub fn objects(&self) -> Arc<FrameObjects> {
+        Arc::clone(&self.objects)
+    }
+
+    /// The parameters that the passes read, as last written on the device.
+    pub fn parameters(&self) -> &Buffer {
+        &self.objects.buffers.parameters
+    }
+
+    /// A history by number, RGBA halves.
+    pub fn history_at(&self, index: usize) -> &Buffer {
+        &self.objects.buffers.histories[index]
     }
 
     /// The frame has been recorded: the next one reads the history that this one writes.
@@ -244,33 +283,33 @@ impl Frame {
     }
 
     /// RGBA8 words: the display path of the scene without the network (an image's own codes).
-    pub const fn display_input(&self) -> &Buffer {
-        &self.buffers.display_input
+    pub fn display_input(&self) -> &Buffer {
+        &self.objects.buffers.display_input
     }
 
     /// RGBA8 words: the display path with the network (an image's 8-bit output); as without it after a bypass.
-    pub const fn display_neural(&self) -> &Buffer {
-        &self.buffers.display_neural
+    pub fn display_neural(&self) -> &Buffer {
+        &self.objects.buffers.display_neural
     }
 
     /// The published colour of the last composition, RGBA halves.
-    pub const fn published(&self) -> &Buffer {
-        &self.buffers.published
+    pub fn published(&self) -> &Buffer {
+        &self.objects.buffers.published
     }
 
     /// The display proxy of the last preprocessed scene, RGBA halves; `None` where the image is its own proxy.
     pub fn proxy(&self) -> Option<&Buffer> {
-        self.kind.is_scene().then_some(&self.buffers.proxy)
+        self.kind.is_scene().then_some(&self.objects.buffers.proxy)
     }
 
     /// The history that the current frame reads, RGBA halves; the other one is written.
-    pub const fn history(&self) -> &Buffer {
-        &self.buffers.histories[self.clock.parity()]
+    pub fn history(&self) -> &Buffer {
+        &self.objects.buffers.histories[self.clock.parity()]
     }
 
     /// The history that the current frame writes, RGBA halves.
-    pub const fn next_history(&self) -> &Buffer {
-        &self.buffers.histories[1 - self.clock.parity()]
+    pub fn next_history(&self) -> &Buffer {
+        &self.objects.buffers.histories[1 - self.clock.parity()]
     }
 
     /// Gives the current frame a recorded history, RGBA halves of the valid extent, and waits.
@@ -307,6 +346,7 @@ impl Buffers {
             display_input: buffer("display input", pixels * 4)?,
             display_neural: buffer("display neural", pixels * 4)?,
             still,
+            parameters: Dynamic::buffer(device, "frame parameters")?,
         })
     }
 }

@@ -16,9 +16,10 @@ mod preview;
 #[cfg(test)]
 mod tests;
 
+pub use block::dynamic_fields;
 pub use clock::FrameClock;
 pub use error::FrameError;
-pub use gpu_frame::{Frame, FrameInputs};
+pub use gpu_frame::{Frame, FrameInputs, FrameObjects};
 pub use parameters::{CustomStyle, MIN_PAPER_WHITE, ParameterError, Parameters, Style, ranges};
 pub use passes::{Passes, SourceKind};
 pub use preview::Preview;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena, DescriptorSet, MemoryKind};
 
-use super::block::Block;
+use super::block::{Block, Dynamic, PARAMETERS};
 use super::passes::Pipelines;
 use super::{FrameError, Parameters, Passes, SourceKind};
 use crate::geometry::Geometry;
@@ -19,6 +19,7 @@ pub struct Preview {
     pipelines: Arc<Pipelines>,
     set: DescriptorSet,
     display: Buffer,
+    parameters: Buffer,
     /// The pass writes a history; nobody reads this one.
     _history: Buffer,
 }
@@ -38,21 +39,28 @@ impl Preview {
         };
         let display = buffer("preview display", pixels * 4)?;
         let history = buffer("preview history", pixels * 8)?;
+        let parameters = Dynamic::buffer(device, "preview parameters")?;
         let pipelines = passes.pipelines(SourceKind::Scene)?;
         // Both display images of the pass are the same one here: it writes the same words to both.
-        let binds =
-            [Bind::buffer(0, color), Bind::buffer(1, &history), Bind::buffer(2, &display), Bind::buffer(3, &display)];
+        let binds = [
+            Bind::buffer(0, color),
+            Bind::buffer(1, &history),
+            Bind::buffer(2, &display),
+            Bind::buffer(3, &display),
+            Bind::buffer(PARAMETERS, &parameters),
+        ];
         let set = DescriptorArena::new(device, "preview", 1)?.allocate(&pipelines.bypass, &binds)?;
-        Ok(Self { geometry: *geometry, pipelines, set, display, _history: history })
+        Ok(Self { geometry: *geometry, pipelines, set, display, parameters, _history: history })
     }
 
     /// Records the scene's colour to the display image. Starts with a barrier for what dispatches before have written, and
     /// ends with one that makes the image visible to dispatches.
     pub fn record(&self, cmd: &mut CommandBuffer, parameters: &Parameters) {
         let valid = self.geometry.valid;
-        let block = Block { rows: valid.height, ..Block::new(&self.geometry, valid, parameters, false) };
+        let block = Block::new(&self.geometry, valid, 0, valid.height);
         let groups = [valid.width.div_ceil(GROUP), valid.height.div_ceil(GROUP), 1];
         cmd.label_begin("preview");
+        Dynamic::new(parameters, false).write(cmd, &self.parameters);
         cmd.compute_barrier();
         cmd.dispatch(&self.pipelines.bypass, &self.set, bytemuck::bytes_of(&block), groups);
         cmd.compute_barrier();

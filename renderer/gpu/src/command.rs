@@ -60,30 +60,47 @@ enum State {
 ///
 /// Recording functions return nothing: the first mistake (a range outside a buffer, too many
 /// workgroups) is kept and returned by [`CommandBuffer::end`], and nothing is recorded after it.
-/// A recorded buffer can be submitted again and again, one submission at a time.
+/// A recorded buffer can be submitted again and again, one submission at a time. It does not keep alive what it refers to:
+/// whoever submits it again holds the pipelines, sets and buffers, at their places, until it is gone.
+///
+/// A secondary buffer is not submitted but executed inside primary ones, again and again as well.
 pub struct CommandBuffer {
     raw: vk::CommandBuffer,
     pool: CommandPool,
     name: String,
+    level: vk::CommandBufferLevel,
     state: State,
+    /// Dispatches recorded, those of executed buffers included.
+    dispatches: u64,
     error: Option<Error>,
     labels: Vec<String>,
     first_label: String,
     last_label: String,
-    pending: AtomicU64,
+    pending: Arc<AtomicU64>,
+    /// The same of the buffers that this one executes.
+    executed: Vec<Arc<AtomicU64>>,
 }
 
 impl CommandBuffer {
-    /// Creates a command buffer.
+    /// Creates a primary command buffer.
     ///
     /// # Errors
     /// A Vulkan error of the driver.
     pub fn new(device: &Arc<Device>, name: &str) -> Result<Self> {
+        Self::of_level(device, name, vk::CommandBufferLevel::PRIMARY)
+    }
+
+    /// Creates a secondary command buffer, for [`CommandBuffer::execute`].
+    ///
+    /// # Errors
+    /// A Vulkan error of the driver.
+    pub fn secondary(device: &Arc<Device>, name: &str) -> Result<Self> {
+        Self::of_level(device, name, vk::CommandBufferLevel::SECONDARY)
+    }
+
+    fn of_level(device: &Arc<Device>, name: &str, level: vk::CommandBufferLevel) -> Result<Self> {
         let pool = CommandPool::new(device, name)?;
-        let info = vk::CommandBufferAllocateInfo::default()
-            .command_pool(pool.raw)
-            .level(vk::CommandBufferLevel::PRIMARY)
-            .command_buffer_count(1);
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool.raw).level(level).command_buffer_count(1);
         // SAFETY: the pool is new and used by this buffer alone.
         let buffers = unsafe { device.ash().allocate_command_buffers(&info) }
             .map_err(|code| device.creation_failed("vkAllocateCommandBuffers", name, 0, code))?;
@@ -92,12 +109,15 @@ impl CommandBuffer {
             raw: buffers[0],
             pool,
             name: name.to_owned(),
+            level,
             state: State::Initial,
+            dispatches: 0,
             error: None,
             labels: Vec::new(),
             first_label: String::new(),
             last_label: String::new(),
-            pending: AtomicU64::new(0),
+            pending: Arc::default(),
+            executed: Vec::new(),
         })
     }
 
@@ -125,12 +145,15 @@ impl CommandBuffer {
     /// [`Error::Usage`] while a submission of it runs, or a Vulkan error of the driver.
     pub fn begin(&mut self) -> Result<()> {
         self.check_idle()?;
-        let info = vk::CommandBufferBeginInfo::default();
+        let inheritance = vk::CommandBufferInheritanceInfo::default();
+        let info = vk::CommandBufferBeginInfo::default().inheritance_info(&inheritance);
         // SAFETY: not pending (checked); the pool allows the implicit reset.
         unsafe { self.device().ash().begin_command_buffer(self.raw, &info) }
             .map_err(|code| self.device().creation_failed("vkBeginCommandBuffer", &self.name, 0, code))?;
         self.state = State::Recording;
         self.error = None;
+        self.dispatches = 0;
+        self.executed.clear();
         self.labels.clear();
         self.first_label.clear();
         self.last_label.clear();
@@ -168,6 +191,9 @@ impl CommandBuffer {
     }
 
     pub(crate) fn check_submittable(&self) -> Result<()> {
+        if self.level == vk::CommandBufferLevel::SECONDARY {
+            return Err(Error::usage(&self.name, "a secondary command buffer is executed, not submitted"));
+        }
         if self.state != State::Executable {
             return Err(Error::usage(&self.name, "the command buffer is not recorded"));
         }
@@ -175,7 +201,34 @@ impl CommandBuffer {
     }
 
     pub(crate) fn submitted(&self, value: u64) {
-        self.pending.store(value, Ordering::Release);
+        for pending in std::iter::once(&self.pending).chain(&self.executed) {
+            pending.store(value, Ordering::Release);
+        }
+    }
+
+    /// Dispatches recorded since [`CommandBuffer::begin`], those of executed buffers included; indirect ones count as one.
+    #[must_use]
+    pub fn dispatches(&self) -> u64 {
+        self.dispatches
+    }
+
+    /// Executes a recorded secondary command buffer, which must not be recorded anew or dropped while this one is to be
+    /// submitted.
+    pub fn execute(&mut self, secondary: &CommandBuffer) {
+        let fits = if secondary.level != vk::CommandBufferLevel::SECONDARY || secondary.state != State::Executable {
+            Err(Error::usage(&secondary.name, "only a recorded secondary command buffer is executed"))
+        } else {
+            secondary.check_idle()
+        };
+        if !self.ok(fits) {
+            return;
+        }
+        self.dispatches += secondary.dispatches;
+        self.executed.push(Arc::clone(&secondary.pending));
+        self.record(|device, raw| {
+            // SAFETY: recording a primary outside a rendering; the secondary is recorded, idle and of this device.
+            unsafe { device.ash().cmd_execute_commands(raw, &[secondary.raw]) };
+        });
     }
 
     /// Name, first and last label, for the message about a lost device.
@@ -242,6 +295,7 @@ impl CommandBuffer {
         if groups.contains(&0) || !self.bind(pipeline, set, push) {
             return;
         }
+        self.dispatches += 1;
         self.record(|device, raw| {
             // SAFETY: recording; pipeline, set and push constants are bound, counts in limits.
             unsafe { device.ash().cmd_dispatch(raw, groups[0], groups[1], groups[2]) };
@@ -266,6 +320,7 @@ impl CommandBuffer {
         if !self.ok(aligned) || !self.bind(pipeline, set, push) {
             return;
         }
+        self.dispatches += 1;
         self.record(|device, raw| {
             // SAFETY: as for `dispatch`; the counts lie inside the buffer.
             unsafe { device.ash().cmd_dispatch_indirect(raw, buffer.raw(), offset) };

@@ -36,6 +36,7 @@ pub struct Instance {
     debug_utils: bool,
     messenger: Option<(ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     surfaces: bool,
+    validation: bool,
     _live: LiveToken,
 }
 
@@ -127,6 +128,7 @@ impl Instance {
         drop(creating); // `instance` takes it again when it is dropped by a failure below
         let mut instance = Self {
             messenger: None,
+            validation: desc.validation,
             debug_utils,
             surfaces: desc.surface.is_some(),
             _live: LiveToken::new(unique(), "Instance", "instance"),
@@ -172,6 +174,12 @@ impl Instance {
     #[must_use]
     pub fn entry(&self) -> &ash::Entry {
         &self.entry
+    }
+
+    /// Whether the validation layer is on.
+    #[must_use]
+    pub fn validates(&self) -> bool {
+        self.validation
     }
 
     pub(crate) fn has_debug_utils(&self) -> bool {

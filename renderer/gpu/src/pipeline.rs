@@ -29,6 +29,7 @@ pub struct ComputePipeline {
     set_layout: vk::DescriptorSetLayout,
     shader: &'static Shader,
     workgroup_size: [u32; 3],
+    constants: Vec<(u32, u32)>,
     name: String,
     device: Arc<Device>,
     _live: LiveToken,
@@ -58,6 +59,7 @@ impl ComputePipeline {
             set_layout: vk::DescriptorSetLayout::null(),
             shader,
             workgroup_size,
+            constants: desc.constants.to_vec(),
             name: name.to_owned(),
             _live: device.live("ComputePipeline", name),
             device: Arc::clone(device),
@@ -92,6 +94,12 @@ impl ComputePipeline {
     #[must_use]
     pub fn shader(&self) -> &'static Shader {
         self.shader
+    }
+
+    /// Specialization constants given at creation, id and bits.
+    #[must_use]
+    pub fn constants(&self) -> &[(u32, u32)] {
+        &self.constants
     }
 
     /// Invocations per workgroup, with the constants given at creation.

@@ -75,6 +75,13 @@ impl Timestamps {
         self.used.fetch_max(index + 1, Ordering::AcqRel);
     }
 
+    /// Says that a recording made earlier, which writes timestamps up to `count`, is submitted again.
+    pub fn expect(&self, count: u32) {
+        if self.supported() {
+            self.used.fetch_max(count.min(self.count), Ordering::AcqRel);
+        }
+    }
+
     /// Milliseconds from timestamp 0 to each one recorded since the last reset. `None` when some
     /// are not there yet (the submission runs), or the device has no timestamps.
     ///

@@ -20,7 +20,7 @@ void main() {
     vec3 h = half3_round(p);
     next_history[pixel] = pack_halves(uvec3(half_bits(h.x), half_bits(h.y), half_bits(h.z)));
     vec3 code = p;
-    if (SOURCE != SOURCE_PROXY) code = display_codes(display_original(source_scene(pixel), push.paper));
+    if (SOURCE != SOURCE_PROXY) code = display_codes(display_original(source_scene(pixel), parameters.paper));
     uint shown = pack_codes(code);
     display_input[pixel] = shown;
     display_neural[pixel] = shown;

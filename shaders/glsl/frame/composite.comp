@@ -32,7 +32,7 @@ float compose_channel(float p, float h) {
 float history_weight(float logit) {
     precise float e = logit * uintBitsToFloat(0xbfb8aa3bu);
     precise float below = 1.0 + exact_exp2(e);
-    precise float w = rn_div(1.0, below) * push.blend_scale;
+    precise float w = rn_div(1.0, below) * parameters.blend_scale;
     return saturate(w);
 }
 
@@ -45,19 +45,19 @@ void main() {
     uvec2 words = head[local.y * push.field.x + local.x];
     vec2 rg = half_unpack(words.x), ba = half_unpack(words.y);
     vec3 neural = vec3(compose_channel(p.r, rg.x), compose_channel(p.g, rg.y), compose_channel(p.b, ba.x));
-    if ((push.flags & HISTORY_VALID) != 0u) {
+    if ((parameters.flags & HISTORY_VALID) != 0u) {
         vec3 before = history_sample(at);
         neural = rn_mix(neural, before, history_weight(ba.y));
     }
     uvec3 stored = half_truncated(neural);
     next_history[pixel] = pack_halves(stored);
 
-    bool styled = (push.flags & STYLED) != 0u;
+    bool styled = (parameters.flags & STYLED) != 0u;
     uvec3 shown = stored;
-    if (styled || push.intensity != 1.0) {
+    if (styled || parameters.intensity != 1.0) {
         vec3 look = neural;
         if (styled) look = style_apply(half3_to_f32(stored));
-        shown = half_truncated(saturate(rn_mix(p, look, push.intensity)));
+        shown = half_truncated(saturate(rn_mix(p, look, parameters.intensity)));
     }
     published[pixel] = pack_halves(shown);
     vec3 code = half3_to_f32(shown);
@@ -68,11 +68,11 @@ void main() {
         return;
     }
     vec3 scene = source_scene(pixel);
-    vec3 shown_scene = display_upgrade(scene, p, code, push.paper, push.color_strength);
+    vec3 shown_scene = display_upgrade(scene, p, code, parameters.paper, parameters.color_strength);
     uint codes[2];
     EACH(i, 2) {
         codes[i] = pack_codes(display_codes(shown_scene));
-        shown_scene = display_original(scene, push.paper);
+        shown_scene = display_original(scene, parameters.paper);
     }
     display_neural[pixel] = codes[0];
     display_input[pixel] = codes[1];

@@ -27,11 +27,11 @@ void main() {
         proxies[at.y * push.valid.x + at.x] = pack_halves(bits);
     }
     vec3 now = centred(p);
-    vec3 before = (push.flags & HISTORY_VALID) != 0u ? centred(history_sample(from)) : now;
-    vec3 noise = noise_lanes(at, push.seed);
+    vec3 before = (parameters.flags & HISTORY_VALID) != 0u ? centred(history_sample(from)) : now;
+    vec3 noise = noise_lanes(at, parameters.seed);
     uint out_at = 2u * (local.y * push.field.x + local.x);
     features[out_at] = uvec4(half_pack(noise.x, noise.y), half_pack(noise.z, 1.0), half_pack(now.x, now.y),
                              half_pack(now.z, before.x));
-    features[out_at + 1u] = uvec4(half_pack(before.y, before.z), push.conditioning[0], push.conditioning[1],
-                                  push.conditioning[2]);
+    features[out_at + 1u] = uvec4(half_pack(before.y, before.z), parameters.conditioning[0], parameters.conditioning[1],
+                                  parameters.conditioning[2]);
 }

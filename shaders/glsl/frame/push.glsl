@@ -1,16 +1,21 @@
-// Parameters of the frame passes. Mirrors network::frame::block::Block.
+// Parameters of the frame passes. Mirrors network::frame::block.
 #ifndef FRAME_PUSH_GLSL
 #define FRAME_PUSH_GLSL
 
 const uint HISTORY_VALID = 1u;
 const uint STYLED = 2u;
 
+// What a recording of the passes holds for good.
 layout(push_constant) uniform Push {
     uvec2 valid;           // width, height
     uvec2 field;
     uvec2 source;          // of a proxy image; valid elsewhere
     uint first_row;        // of this dispatch
     uint rows;
+} push;
+
+// What may change from frame to frame: a recording that is run again reads it anew.
+layout(binding = 9, std430) readonly buffer Parameters {
     uint seed;
     uint flags;
     uint conditioning[3];  // lanes 10 to 15, two halves a word
@@ -24,7 +29,7 @@ layout(push_constant) uniform Push {
     float gamma;
     float hue;
     float vibrance;
-} push;
+} parameters;
 
 // What binding 0 holds.
 const uint SOURCE_SCENE_HALF = 0;  // linear scene colour, 4 halves a pixel

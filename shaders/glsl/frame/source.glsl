@@ -23,7 +23,7 @@ vec3 source_image(uvec2 at) {
 // Proxy of a valid pixel, from scratch.
 vec3 source_proxy(uvec2 at) {
     if (SOURCE == SOURCE_PROXY) return source_image(at);
-    return proxy(source_scene(at.y * push.valid.x + at.x), push.paper);
+    return proxy(source_scene(at.y * push.valid.x + at.x), parameters.paper);
 }
 
 #endif

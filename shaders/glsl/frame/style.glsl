@@ -12,12 +12,12 @@ const float TWO_THIRDS = uintBitsToFloat(0x3f2aaaabu);
 float style_power(float c, float exponent) { return c <= 0.0 ? 0.0 : exact_pow(c, exponent); }
 
 float style_grade(float value) {
-    precise float exposed = saturate(value) * push.exposure;
+    precise float exposed = saturate(value) * parameters.exposure;
     float x = saturate(exposed);
     precise float q = x * x;
     precise float slope = 3.0 - (x + x);
     float d = rn_fma(q, slope, -x);
-    return style_power(saturate(rn_fma(push.contrast, d, x)), push.gamma);
+    return style_power(saturate(rn_fma(parameters.contrast, d, x)), parameters.gamma);
 }
 
 // Hue in turns, saturation, lightness.
@@ -66,12 +66,12 @@ vec3 style_apply(vec3 color) {
     EACH(step, 2) {
         vec3 hsl = to_hsl(color);
         if (step == 0) {
-            precise float turned = hsl.x + push.hue;
+            precise float turned = hsl.x + parameters.hue;
             precise float hue = turned - floor(turned);
-            precise float sat = hsl.y * push.saturation;
+            precise float sat = hsl.y * parameters.saturation;
             hsl.xy = vec2(hue, sat);
         } else {
-            hsl.y = style_power(hsl.y, push.vibrance);
+            hsl.y = style_power(hsl.y, parameters.vibrance);
         }
         color = from_hsl(hsl.x, saturate(hsl.y), hsl.z);
     }
