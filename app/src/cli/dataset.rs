@@ -12,12 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
-use super::args::RouteArg;
 use super::outcome::{CommandResult, Outcome};
 use super::render::{RATE, RenderArgs};
 use super::{Globals, progress, text, write};
 use crate::engine::studio::{Plain, Studio};
-use crate::engine::{Engines, fit};
+use crate::engine::{device, fit};
 
 const FORMAT: &str = "nrview-dataset";
 const VERSION: u32 = 1;
@@ -100,8 +99,7 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
     if let Some(seed) = args.seed {
         scene = scene.with_seed(seed);
     }
-    let engines = Engines::new(globals, RouteArg::Exact)?;
-    let device = engines.device().context("no device")?.clone();
+    let device = device::open(globals)?;
     fit::check(&device, args.size, 0)?;
     let settings = Settings {
         scene: args.scene.scene.clone(),

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::outcome::{CommandResult, Outcome};
 use super::{Globals, text};
-use crate::engine::device;
+use crate::engine::{catalog, device};
 
 /// Lists the devices.
 pub fn run(globals: &Globals) -> CommandResult {
@@ -24,8 +24,11 @@ pub fn run(globals: &Globals) -> CommandResult {
         out,
         "route cpu needs no device for the network; drawing the scene (`render`, `capture` of it, the viewer) does"
     );
+    let scenes: Vec<String> = catalog::all().into_iter().map(|entry| entry.name).collect();
+    let _ = writeln!(out, "scenes: {} (`nrview scenes` tells more)", scenes.join(", "));
     let json = json!({
         "version": env!("CARGO_PKG_VERSION"),
+        "scenes": scenes,
         "devices": adapters.iter().map(|adapter| json!({
             "adapter": adapter,
             "routes": { "exact": route(adapter) },

@@ -6,12 +6,11 @@ use network::geometry::Geometry;
 use renderer::{Compared, Effects, MotionCheck, Picture, View, check_motion};
 use serde_json::{Value, json};
 
-use super::args::RouteArg;
 use super::outcome::{CommandResult, Outcome};
 use super::render::RenderArgs;
 use super::{Globals, progress, text};
 use crate::engine::studio::{Plain, Studio};
-use crate::engine::{Engines, fit};
+use crate::engine::{device, fit};
 
 /// Frames a second unless told otherwise: steps large enough for things to move by pixels.
 const RATE: f64 = 4.0;
@@ -24,8 +23,7 @@ const SHARE: f64 = 1.0 / 3.0;
 pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let geometry = Geometry::new(args.size)?;
     let scene = args.scene.load_with_bar()?;
-    let engines = Engines::new(globals, RouteArg::Exact)?;
-    let device = engines.device().context("no device")?.clone();
+    let device = device::open(globals)?;
     fit::check(&device, args.size, 0)?;
     let studio = Studio::new(&device, scene)?;
     let plain = Plain::new(&studio, &geometry)?;

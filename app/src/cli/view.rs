@@ -50,6 +50,9 @@ pub struct ViewArgs {
     /// Folder of the screenshots of the F2 key.
     #[arg(long, value_name = "DIR", default_value = "screenshots")]
     screenshots: PathBuf,
+    /// Folder of the camera paths recorded in the viewer.
+    #[arg(long, value_name = "DIR", default_value = "camera-paths")]
+    paths: PathBuf,
 }
 
 /// Names of the compare modes.
@@ -101,6 +104,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         state: args.state.clone(),
         captures: args.captures.clone(),
         screenshots: args.screenshots.clone(),
+        paths: args.paths.clone(),
     };
     match window::run(globals, options) {
         Ok(()) => closed(),

@@ -45,11 +45,20 @@ fn scenes(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
     });
 }
 
-/// Cameras of the scene, where it has some.
+/// Cameras of the scene, where it has some, and recording one's own.
 fn cameras(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
-    if status.cameras.is_empty() {
-        return;
-    }
+    ui.horizontal(|ui| {
+        if !status.cameras.is_empty() {
+            camera_menu(ui, status, actions);
+        }
+        let label = status.recording.map_or_else(|| "Record path".to_owned(), |s| format!("Stop, {s:.1} s"));
+        if ui.small_button(label).on_hover_text("the camera's way, into a file; then it is played").clicked() {
+            actions.push(Action::RecordPath);
+        }
+    });
+}
+
+fn camera_menu(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
     ui.menu_button("Cameras", |ui| {
         for (number, name) in status.cameras.iter().enumerate() {
             if ui.button(name).clicked() {

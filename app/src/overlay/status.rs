@@ -33,6 +33,8 @@ pub struct Status {
     pub scenes: Vec<Entry>,
     /// Cameras of the scene.
     pub cameras: Vec<String>,
+    /// Seconds of the camera's way recorded so far, while it is.
+    pub recording: Option<f64>,
     /// Share of the scene that has been loaded, 0 to 1, while it is.
     pub scene_loading: Option<f32>,
     /// Whether the network is being prepared.

@@ -2,6 +2,7 @@
 
 mod app;
 mod arrival;
+mod flight;
 mod graphics;
 mod input;
 pub mod layout;
@@ -52,6 +53,8 @@ pub struct Options {
     pub captures: PathBuf,
     /// Where the screenshots of the F2 key go.
     pub screenshots: PathBuf,
+    /// Folder of recorded camera paths.
+    pub paths: PathBuf,
 }
 
 /// There is no display to open a window on.

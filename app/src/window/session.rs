@@ -258,8 +258,14 @@ impl Session {
         Ok(())
     }
 
-    /// Looks along another path from now on; the history begins anew.
+    /// Where the camera is.
+    pub fn camera(&self) -> Camera {
+        self.camera
+    }
+
+    /// Looks along another path from its beginning; scene time begins anew, and so does the history.
     pub fn set_path(&mut self, path: CameraPath) {
+        (self.time, self.pending) = (0.0, 0.0);
         self.camera = path.at(self.time);
         self.studio.scene.path = path;
         self.reset();

@@ -68,6 +68,8 @@ pub enum Action {
     Scene(usize),
     /// Another camera of the scene: its number in the list.
     Camera(usize),
+    /// Begin or end the recording of the camera's way.
+    RecordPath,
     /// Another size of the rendered frame.
     Resize(Extent),
     /// Let a paused scene move on by one frame.

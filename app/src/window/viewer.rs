@@ -8,12 +8,13 @@ use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
 use network::geometry::Extent;
-use renderer::Scene;
+use renderer::{CameraPath, Scene};
 use winit::raw_window_handle::HasDisplayHandle as _;
 use winit::window::{Fullscreen, Window};
 
 use super::Options;
 use super::arrival::Arrival;
+use super::flight::{self, Flight};
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
 use super::layout::{self, Layout};
@@ -48,6 +49,8 @@ pub struct Viewer {
     arrival: Option<Arrival>,
     /// What `--scene` takes to name the scene that is shown.
     scene: String,
+    /// The camera's way, while it is recorded.
+    flight: Option<Flight>,
     /// Whether a scene is shown that a failed loading leaves.
     shows_scene: bool,
     overlay: Overlay,
@@ -108,6 +111,7 @@ impl Viewer {
             session,
             arrival,
             scene: options.scene.scene.clone(),
+            flight: None,
             shows_scene: !later,
             overlay: Overlay::default(),
             screenshots: Screenshots::into_folder(options.screenshots.clone()),
@@ -180,6 +184,12 @@ impl Viewer {
         self.last_frame = now;
         let flight = self.held.take_flight();
         self.session.step(&mut self.settings, &flight, seconds);
+        if let Some(flight) = &mut self.flight {
+            flight.follow(self.session.camera(), seconds.min(1.0));
+            if flight.is_full() {
+                self.record_path();
+            }
+        }
         if !self.session.is_slow() {
             self.session.settle(Duration::from_millis(8));
         }
@@ -267,6 +277,7 @@ impl Viewer {
             Loading::Failed(_) => ("none".to_owned(), String::new()),
         };
         status.scene.clone_from(&self.scene);
+        status.recording = self.flight.as_ref().map(Flight::seconds);
         let cameras = &self.session.scene().cameras;
         if !status.cameras.iter().eq(cameras.iter().map(|(name, _)| name)) {
             status.cameras = cameras.iter().map(|(name, _)| name.clone()).collect();
@@ -311,9 +322,13 @@ impl Viewer {
                     self.settings.paused = true;
                     self.session.step_once();
                 }
-                Action::ResetCamera => self.settings.path = true,
+                Action::ResetCamera => {
+                    self.settings.path = true;
+                    self.flight.iter_mut().for_each(Flight::jump);
+                }
                 Action::Scene(number) => self.change_scene(number),
                 Action::Camera(number) => self.change_camera(number),
+                Action::RecordPath => self.record_path(),
                 Action::Resize(size) => self.change_size(size)?,
                 Action::Capture => match self.session.capture() {
                     Ok(()) => self.say("the next frame is captured".to_owned()),
@@ -343,6 +358,8 @@ impl Viewer {
             Ok(studio) => {
                 self.settings.look.paper_white = studio.scene.paper_white;
                 self.session.set_studio(studio)?;
+                // A way through another scene is of no use here.
+                self.flight = None;
                 self.scene = args.scene;
                 (self.shows_scene, self.message) = (true, None);
                 self.settings.path = true;
@@ -372,7 +389,23 @@ impl Viewer {
     fn change_camera(&mut self, number: usize) {
         let Some((_, path)) = self.session.scene().cameras.get(number) else { return };
         let path = path.clone();
+        self.flight.iter_mut().for_each(Flight::jump);
         self.session.set_path(path);
+        self.settings.path = true;
+    }
+
+    /// Begins to record the camera's way, or ends it: the path is written and played.
+    fn record_path(&mut self) {
+        let Some(flight) = self.flight.take() else {
+            self.flight = Some(Flight::default());
+            return self.say("the camera's way is recorded until the same is asked for again".to_owned());
+        };
+        let Some(path) = flight.path() else { return self.say("nothing was recorded".to_owned()) };
+        match flight::save(&self.options.paths, &path) {
+            Ok(file) => self.say(format!("the camera's way is in {}, and is played now", file.display())),
+            Err(error) => self.say(format!("{error:#}")),
+        }
+        self.session.set_path(CameraPath::Keyed(path));
         self.settings.path = true;
     }
 

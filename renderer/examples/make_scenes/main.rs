@@ -4,11 +4,15 @@
 //!
 //! Everything in them is made here: shapes, pictures, motion. The same program writes the same files.
 
-#![allow(missing_docs, dead_code, reason = "a program of its own; each scene uses a part of it")]
+#![allow(missing_docs, reason = "a program of its own")]
 
 mod courtyard;
+mod fair;
+mod figure;
 mod glb;
+mod materials;
 mod noise;
+mod park;
 mod shape;
 mod texture;
 
@@ -19,7 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("give the folder of the scenes, such as assets/scenes")?);
     let names: Vec<String> = arguments.collect();
-    let scenes: [(&str, fn() -> glb::Glb); 1] = [("courtyard", courtyard::make)];
+    let scenes: [(&str, fn() -> glb::Glb); 4] =
+        [("courtyard", courtyard::make), ("fair", fair::make), ("materials", materials::make), ("park", park::make)];
     for (name, make) in scenes {
         if names.is_empty() || names.iter().any(|wanted| wanted == name) {
             let folder = folder.join(name);
