@@ -77,7 +77,9 @@ impl Renderer {
         view.samples.max(1).div_ceil(self.samples_per_part(target))
     }
 
-    fn samples_per_part(&self, target: &GBuffer) -> u32 {
+    /// Samples a pixel of each of [`Renderer::parts`] but the last.
+    #[must_use]
+    pub fn samples_per_part(&self, target: &GBuffer) -> u32 {
         let pixels = u64::from(target.width()) * u64::from(target.height());
         (self.dispatch_samples / pixels).clamp(1, 64) as u32
     }
@@ -91,8 +93,8 @@ impl Renderer {
         (0..self.parts(target, view)).try_for_each(|part| self.record_part(commands, target, scene, view, part))
     }
 
-    /// Records one of [`Renderer::parts`]; all of them in order make the frame. Parts past the
-    /// last record nothing.
+    /// Records one of [`Renderer::parts`]; all of them in order make the frame, and after each the
+    /// colour is the mean of the samples so far. Parts past the last record nothing.
     ///
     /// # Errors
     /// When the scene is too large or broken, or a device error.

@@ -1,6 +1,7 @@
 //! `nrview view`, and what happens without a display.
 
 use std::path::PathBuf;
+use std::str::FromStr as _;
 
 use anyhow::bail;
 use network::geometry::{Extent, Geometry};
@@ -11,6 +12,7 @@ use super::outcome::{CommandResult, Outcome};
 use super::render::{self, RenderArgs};
 use super::scene::SceneArgs;
 use super::{Globals, write};
+use crate::engine::side::Side;
 use crate::engine::{device, model};
 use crate::window::layout::CompareMode;
 use crate::window::{self, NoDisplay, Options};
@@ -32,6 +34,16 @@ pub struct ViewArgs {
     /// What is compared at first [default: as the last time, side by side at first].
     #[arg(long, value_enum)]
     split: Option<Split>,
+    /// The left side: off, reference[:SAMPLES], or network with history:on|off, route:NAME, size:WxH, model:NAME, joined
+    /// by commas [default: as the last time, off at first].
+    #[arg(long, value_name = "SIDE", value_parser = Side::from_str)]
+    left: Option<Side>,
+    /// The right side [default: as the last time, network at first].
+    #[arg(long, value_name = "SIDE", value_parser = Side::from_str)]
+    right: Option<Side>,
+    /// Start without any network: nothing of it is loaded.
+    #[arg(long)]
+    no_network: bool,
     /// Start with the defaults instead of the settings of the last time.
     #[arg(long)]
     fresh: bool,
@@ -58,9 +70,9 @@ pub struct ViewArgs {
 /// Names of the compare modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Split {
-    /// Only the frame without the network.
+    /// Only the left side, at first the frame without the network.
     Off,
-    /// Only the frame with the network.
+    /// Only the right side, at first the frame with the network.
     On,
     /// Both, divided by a line that can be dragged.
     Wipe,
@@ -68,6 +80,8 @@ enum Split {
     Side,
     /// How much they differ.
     Difference,
+    /// A buffer of the network's frame.
+    View,
 }
 
 impl From<Split> for CompareMode {
@@ -78,6 +92,7 @@ impl From<Split> for CompareMode {
             Split::Wipe => Self::Wipe,
             Split::Side => Self::Side,
             Split::Difference => Self::Difference,
+            Split::View => Self::View,
         }
     }
 }
@@ -97,7 +112,9 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         scene: args.scene.clone(),
         size: args.size,
         mode: args.split.map(Into::into),
+        sides: [args.left.clone(), args.right.clone()],
         source: model::source(globals)?,
+        network: !args.no_network,
         vsync: !args.no_vsync,
         fullscreen: args.fullscreen,
         fresh: args.fresh,

@@ -11,6 +11,8 @@ pub mod playback;
 pub mod replayed;
 pub mod retain;
 pub mod route;
+pub mod side;
+pub mod snapshot;
 pub mod studio;
 
 use std::sync::Arc;

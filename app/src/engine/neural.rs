@@ -16,6 +16,7 @@ use renderer::{GBuffer, View};
 use super::pace::Pace;
 use super::replayed;
 use super::retain::{HostTimes, Injection, ReplayFailed, Retain, ms};
+use super::snapshot::Snapshot;
 use super::studio::Studio;
 
 /// Timestamps of a slice: start, and the ends of scene, preprocessing, network and composition.
@@ -30,11 +31,17 @@ pub struct Neural {
     pub(super) retain: Retain,
     pub(super) commands: CommandBuffer,
     pub(super) stamps: Arc<Timestamps>,
+    /// The end of a held frame, and its times.
+    ending: CommandBuffer,
+    ending_stamps: Timestamps,
     pub(super) frame: Frame,
     pub(super) network: Network,
     pub(super) gbuffer: Arc<GBuffer>,
+    /// Whether the scene image is another one's, who renders it.
+    guest: bool,
     total_cost: u64,
     tap: Option<Tap>,
+    snapshot: Option<Snapshot>,
 }
 
 /// Where the features of a frame to be recorded are kept: the network overwrites its own while it runs.
@@ -68,6 +75,12 @@ pub struct Job {
     times: Times,
     /// Of the whole frame, when it went direct as one submission.
     whole: Option<Conditions>,
+    /// Whether the composition waits for [`Neural::compose`].
+    held: bool,
+    /// The composition of a held frame.
+    ending: Option<Ticket>,
+    /// Submissions of the network since they were last asked for.
+    slices: u64,
 }
 
 /// A slice on the device.
@@ -82,6 +95,8 @@ struct Flight {
 pub enum Stage {
     /// Slices are missing.
     Working,
+    /// Everything but the composition is submitted; it waits for [`Neural::compose`].
+    Held,
     /// The last slice is submitted: work submitted from now on sees the finished pictures.
     Submitted,
     /// Everything has run.
@@ -100,11 +115,37 @@ impl Neural {
         geometry: &Geometry,
         step_cost: Option<u64>,
     ) -> Result<Self> {
+        let gbuffer = GBuffer::new(&studio.device, geometry.valid.width, geometry.valid.height)?;
+        Self::on(studio, kernels, weights, geometry, step_cost, Arc::new(gbuffer), false)
+    }
+
+    /// The same on the scene image of another one of this size, which renders it for every frame first.
+    ///
+    /// # Errors
+    /// As for [`Neural::new`].
+    pub fn beside(
+        studio: &Studio,
+        kernels: &Arc<Kernels>,
+        weights: &Arc<Weights>,
+        step_cost: Option<u64>,
+        host: &Self,
+    ) -> Result<Self> {
+        Self::on(studio, kernels, weights, host.frame.geometry(), step_cost, Arc::clone(&host.gbuffer), true)
+    }
+
+    fn on(
+        studio: &Studio,
+        kernels: &Arc<Kernels>,
+        weights: &Arc<Weights>,
+        geometry: &Geometry,
+        step_cost: Option<u64>,
+        gbuffer: Arc<GBuffer>,
+        guest: bool,
+    ) -> Result<Self> {
         let device = &studio.device;
         let plan = Arc::new(Plan::new(geometry));
         let network =
             Network::new(device, kernels, weights, plan, NetworkOptions { step_cost, ..NetworkOptions::default() })?;
-        let gbuffer = Arc::new(GBuffer::new(device, geometry.valid.width, geometry.valid.height)?);
         let inputs = FrameInputs { color: gbuffer.color(), kind: SourceKind::Scene, motion: Some(gbuffer.motion()) };
         let frame = Frame::new(&studio.passes, geometry, inputs, network.features(), network.head())?;
         let total_cost = (0..network.steps()).map(|step| network.step_cost(step)).sum();
@@ -112,11 +153,15 @@ impl Neural {
             retain: Retain::default(),
             commands: CommandBuffer::new(device, "neural frame")?,
             stamps: Arc::new(Timestamps::new(device, "neural frame", STAMPS)?),
+            ending: CommandBuffer::new(device, "end of a neural frame")?,
+            ending_stamps: Timestamps::new(device, "end of a neural frame", 2)?,
             frame,
             network,
             gbuffer,
+            guest,
             total_cost,
             tap: None,
+            snapshot: None,
         })
     }
 
@@ -171,6 +216,9 @@ impl Neural {
             flight: None,
             times: Times::default(),
             whole: None,
+            held: false,
+            ending: None,
+            slices: 0,
         }
     }
 
@@ -179,14 +227,26 @@ impl Neural {
     /// # Errors
     /// The scene is broken, or an error of the device.
     pub fn advance(&mut self, studio: &Studio, job: &mut Job, pace: &mut Pace) -> Result<Stage> {
+        if let Some(ending) = job.ending {
+            if !studio.device.is_done(ending)? {
+                return Ok(Stage::Submitted);
+            }
+            self.landed(studio, job, pace)?;
+            if let Some(stamps) = self.ending_stamps.read()?
+                && let [start, end] = stamps[..]
+            {
+                job.times.composite = end - start;
+            }
+            return Ok(Stage::Done(job.times));
+        }
         if let Some(flight) = &job.flight {
             if !studio.device.is_done(flight.ticket)? {
                 return Ok(self.stage(job));
             }
             self.landed(studio, job, pace)?;
-            if job.next == self.network.steps() {
-                return Ok(Stage::Done(job.times));
-            }
+        }
+        if job.next == self.network.steps() {
+            return Ok(if job.held { Stage::Held } else { Stage::Done(job.times) });
         }
         self.submit(studio, job, pace)?;
         Ok(self.stage(job))
@@ -227,7 +287,53 @@ impl Neural {
     }
 
     fn stage(&self, job: &Job) -> Stage {
-        if job.next == self.network.steps() { Stage::Submitted } else { Stage::Working }
+        match job.next == self.network.steps() {
+            true if job.held && job.ending.is_none() => Stage::Held,
+            true => Stage::Submitted,
+            false => Stage::Working,
+        }
+    }
+
+    /// Submits the composition of a held frame. Work submitted from now on sees the finished pictures.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn compose(&mut self, studio: &Studio, job: &mut Job) -> Result<()> {
+        let cmd = &mut self.ending;
+        cmd.begin()?;
+        cmd.reset_timestamps(&self.ending_stamps);
+        cmd.write_timestamp(&self.ending_stamps, 0);
+        self.frame.composite(cmd, self.frame.clock().parity());
+        if let Some(snapshot) = &mut self.snapshot {
+            snapshot.record_end(cmd, &self.gbuffer, &self.frame, self.network.head(), &job.parameters);
+        }
+        cmd.write_timestamp(&self.ending_stamps, 1);
+        cmd.end()?;
+        job.ending = Some(studio.device.submit(&[&self.ending], &[], &[])?);
+        self.frame.finish_frame();
+        Ok(())
+    }
+
+    /// Keeps the buffers of every finished frame, or stops keeping them.
+    ///
+    /// # Errors
+    /// No memory for them.
+    pub fn keep(&mut self, studio: &Studio, keep: bool) -> Result<()> {
+        if keep != self.snapshot.is_some() {
+            let new = || Snapshot::new(&studio.device, self.frame.geometry());
+            self.snapshot = keep.then(new).transpose()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the buffers of finished frames are kept.
+    pub fn keeps(&self) -> bool {
+        self.snapshot.is_some()
+    }
+
+    /// The buffers of the last finished frame, where they are kept.
+    pub fn snapshot(&self) -> Option<&Snapshot> {
+        self.snapshot.as_ref().filter(|snapshot| snapshot.parameters().is_some())
     }
 
     fn submit(&mut self, studio: &Studio, job: &mut Job, pace: &Pace) -> Result<()> {
@@ -238,8 +344,10 @@ impl Neural {
             slice.end = steps;
         }
         let whole = slice == (0..steps);
+        // Nothing but the frame: nothing is copied in its midst, and its end does not wait for others.
+        let plain = self.tap.is_none() && self.snapshot.is_none() && !job.held;
         let conditions = Conditions {
-            boundary_capture: self.tap.is_some(),
+            boundary_capture: !plain,
             time_sliced: !whole,
             validation: studio.device.instance().validates(),
             ..Conditions::default()
@@ -256,7 +364,7 @@ impl Neural {
         cmd.reset_timestamps(&self.stamps);
         cmd.write_timestamp(&self.stamps, 0);
         let mut scene = Duration::ZERO;
-        if slice.start == 0 {
+        if slice.start == 0 && !self.guest {
             let drawn = Instant::now();
             studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
             scene = drawn.elapsed();
@@ -273,7 +381,7 @@ impl Neural {
         match (decision.selected, recording) {
             (ReplayRoute::Secondary, Some(recording)) => cmd.execute(recording),
             (ReplayRoute::Primary, Some(_)) => {}
-            _ if whole && self.tap.is_none() => {
+            _ if whole && plain => {
                 replayed::record(&self.frame, &self.network, &self.stamps, cmd, parity, &mut ledger);
             }
             _ => {
@@ -287,11 +395,17 @@ impl Neural {
                     cmd.transfer_to_compute_barrier();
                     tap.filled = true;
                 }
+                if let (0, Some(snapshot)) = (slice.start, &mut self.snapshot) {
+                    snapshot.record_begin(cmd, self.network.features());
+                }
                 cmd.write_timestamp(&self.stamps, 2);
                 self.network.record(cmd, slice.clone());
                 cmd.write_timestamp(&self.stamps, 3);
-                if slice.end == steps {
+                if slice.end == steps && !job.held {
                     self.frame.composite(cmd, parity);
+                    if let Some(snapshot) = &mut self.snapshot {
+                        snapshot.record_end(cmd, &self.gbuffer, &self.frame, self.network.head(), &job.parameters);
+                    }
                 }
                 cmd.write_timestamp(&self.stamps, 4);
             }
@@ -301,7 +415,7 @@ impl Neural {
         if !decision.selected.is_retained() {
             ended?;
             let dispatches = self.commands.dispatches();
-            if job.whole.is_some() && self.tap.is_none() {
+            if job.whole.is_some() && plain {
                 self.count(&ledger, dispatches);
             }
             let at = Instant::now();
@@ -333,7 +447,8 @@ impl Neural {
     fn flown(&mut self, job: &mut Job, ticket: Ticket, cost: u64, end: usize) {
         job.flight = Some(Flight { ticket, cost, submitted: Instant::now() });
         job.next = end;
-        if end == self.network.steps() {
+        job.slices += 1;
+        if end == self.network.steps() && !job.held {
             self.frame.finish_frame();
         }
     }
@@ -446,6 +561,17 @@ impl Job {
         self
     }
 
+    /// Whether its composition is left to [`Neural::compose`], so that several frames can appear at once. No change comes
+    /// too late before the last slice is submitted.
+    pub fn hold(&mut self, hold: bool) {
+        self.held = hold;
+    }
+
+    /// Submissions with steps of the network since the last call.
+    pub fn take_slices(&mut self) -> u64 {
+        std::mem::take(&mut self.slices)
+    }
+
     /// When it was begun.
     pub fn begun(&self) -> Instant {
         self.begun
@@ -456,8 +582,8 @@ impl Job {
     /// # Errors
     /// An error of the device.
     pub fn has_landed(&self, studio: &Studio) -> Result<bool> {
-        match &self.flight {
-            Some(flight) => Ok(studio.device.is_done(flight.ticket)?),
+        match self.last_ticket() {
+            Some(ticket) => Ok(studio.device.is_done(ticket)?),
             None => Ok(true),
         }
     }
@@ -467,9 +593,13 @@ impl Job {
     /// # Errors
     /// It takes longer than `limit`, or an error of the device.
     pub fn wait(&self, studio: &Studio, limit: Duration) -> Result<()> {
-        match &self.flight {
-            Some(flight) => Ok(studio.device.wait(flight.ticket, limit)?),
+        match self.last_ticket() {
+            Some(ticket) => Ok(studio.device.wait(ticket, limit)?),
             None => Ok(()),
         }
+    }
+
+    fn last_ticket(&self) -> Option<Ticket> {
+        self.ending.or(self.flight.as_ref().map(|flight| flight.ticket))
     }
 }

@@ -70,6 +70,23 @@ impl Plain {
         Ok(())
     }
 
+    /// Records one part of an image of many samples, and the display of what there is so far.
+    ///
+    /// # Errors
+    /// The scene is broken.
+    pub fn record_part(
+        &self,
+        studio: &Studio,
+        cmd: &mut CommandBuffer,
+        view: &View,
+        part: u32,
+        parameters: &Parameters,
+    ) -> Result<()> {
+        studio.renderer.record_part(cmd, &self.gbuffer, &studio.scene, view, part)?;
+        self.preview.record(cmd, parameters);
+        Ok(())
+    }
+
     /// Renders an image of any number of samples in submissions of their own, and waits.
     ///
     /// # Errors

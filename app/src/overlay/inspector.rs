@@ -7,52 +7,62 @@ use crate::window::probe::{Reading, SIDE};
 /// Points of a magnified pixel.
 const CELL: f32 = 11.0;
 
-/// Shows a reading at the lower right corner of the window. `computed`: the network has made a side of it.
-pub fn show(ui: &egui::Ui, reading: Option<&Reading>, computed: bool) {
+/// Shows a reading at the lower right corner of the window; `sides` name left and right.
+pub fn show(ui: &egui::Ui, reading: Option<&Reading>, sides: &[String; 2]) {
     egui::Area::new(egui::Id::new("inspector"))
         .anchor(Align2::RIGHT_BOTTOM, vec2(-8.0, -8.0))
         .order(egui::Order::Middle)
         .interactable(false)
         .show(ui.ctx(), |ui| {
             egui::Frame::popup(ui.style()).show(ui, |ui| match reading {
-                Some(reading) => content(ui, reading, computed),
+                Some(reading) => content(ui, reading, sides),
                 None => _ = ui.label("point at the image"),
             });
         });
 }
 
-fn content(ui: &mut egui::Ui, reading: &Reading, computed: bool) {
-    let with = if computed { "with" } else { "with: not computed" };
+fn content(ui: &mut egui::Ui, reading: &Reading, sides: &[String; 2]) {
     ui.horizontal(|ui| {
-        for (name, cells) in [("without", &reading.without), (with, &reading.with)] {
+        for (name, cells) in sides.iter().zip([&reading.left, &reading.right]) {
             ui.vertical(|ui| {
-                ui.label(RichText::new(name).small().weak());
+                ui.set_max_width(CELL * SIDE as f32);
+                ui.add(egui::Label::new(RichText::new(name).small().weak()).truncate());
                 patch(ui, cells);
             });
         }
     });
     let codes = |[r, g, b]: [u8; 3]| format!("{r:3} {g:3} {b:3}   #{r:02x}{g:02x}{b:02x}");
+    let known = |values: Option<[f32; 3]>| values.map_or_else(|| "-".to_owned(), numbers);
     let [x, y] = reading.pixel;
     let [across, down] = reading.motion;
     let mut rows = vec![
         ("Pixel", format!("{x}, {y}")),
-        ("8-bit without", codes(reading.codes[0])),
-        ("8-bit with", codes(reading.codes[1])),
-        ("Linear scene", numbers(reading.linear)),
+        ("8-bit left", codes(reading.codes[0])),
+        ("8-bit right", codes(reading.codes[1])),
+        ("Linear left", known(reading.linears[0])),
+        ("Linear right", known(reading.linears[1])),
     ];
-    if let Some(result) = reading.result {
-        rows.push(("Linear result", numbers(result)));
+    for (name, published) in ["Result left", "Result right"].into_iter().zip(reading.published) {
+        if published.is_some() {
+            rows.push((name, known(published)));
+        }
     }
-    if let Some(proxy) = reading.proxy {
-        rows.push(("Proxy code", numbers(proxy)));
+    rows.push(("Linear scene", numbers(reading.linear)));
+    if reading.proxy.is_some() {
+        rows.push(("Proxy code", known(reading.proxy)));
     }
     let shared = if reading.ahead { "of the frame in work" } else { "of this frame" };
     let depth = if reading.depth > 0.0 { format!("{:.3} m", reading.depth) } else { "no surface".to_owned() };
-    rows.extend([
-        ("Depth", depth),
-        ("Motion", format!("{across:+.3}, {down:+.3} pixels")),
-        ("Scene values", shared.to_owned()),
-    ]);
+    rows.extend([("Depth", depth), ("Motion", format!("{across:+.3}, {down:+.3} pixels"))]);
+    if let Some(weight) = reading.weight {
+        rows.extend([
+            ("History", reading.history.map_or_else(|| "none in this frame".to_owned(), numbers)),
+            ("Residual", known(reading.residual)),
+            ("Blend weight", format!("{weight:.4}")),
+            ("Noise", known(reading.noise)),
+        ]);
+    }
+    rows.push(("Scene values", shared.to_owned()));
     Grid::new("reading").num_columns(2).spacing([8.0, 1.0]).show(ui, |ui| {
         for (name, value) in rows {
             ui.label(RichText::new(name).weak());

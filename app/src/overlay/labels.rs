@@ -2,48 +2,83 @@
 
 use egui::{Align2, Color32, FontId, Rect, pos2, vec2};
 
-use super::Status;
+use super::{Status, legend};
 use crate::window::layout::{Layout, Line, Panel, Source};
 use crate::window::settings::Settings;
 
-const BACK: Color32 = Color32::from_black_alpha(170);
+/// Behind texts on the picture.
+pub const BACK: Color32 = Color32::from_black_alpha(170);
 
-/// Names the panels, and shows how far a slow frame has come.
+/// Points between a label and the borders of what it names.
+const MARGIN: f32 = 8.0;
+/// Points below a label where a legend begins.
+const BELOW: f32 = 30.0;
+
+/// Names the panels, and says what their colours mean.
 pub fn show(ui: &egui::Ui, settings: &Settings, status: &Status, layout: &Layout) {
     for (index, panel) in layout.panels.iter().enumerate() {
         let text = name(panel.source, settings, status);
-        let rect = visible(ui, panel);
+        let scale = ui.ctx().pixels_per_point();
+        let rect = visible(panel, status.space, layout.scale);
+        let rect = Rect::from_min_max(pos2(rect[0], rect[1]) / scale, pos2(rect[2], rect[3]) / scale);
         // The two halves of a wipe are named at their outer sides, clear of the line.
         let outer_right = layout.divider.is_some() && layout.line == Line::Vertical && index == 1;
-        let fits = text_width(ui, &text) + 28.0 < rect.width();
-        if fits && outer_right {
-            tag(ui, pos2(rect.right() - 8.0, rect.top() + 8.0), Align2::RIGHT_TOP, &text);
-        } else if fits {
-            tag(ui, rect.left_top() + vec2(8.0, 8.0), Align2::LEFT_TOP, &text);
+        let room = rect.width() - 2.0 * MARGIN - 12.0;
+        let Some(text) = fitting(ui, &text, room) else { continue };
+        if outer_right {
+            tag(ui, pos2(rect.right() - MARGIN, rect.top() + MARGIN), Align2::RIGHT_TOP, &text);
+        } else {
+            let at = rect.left_top() + vec2(MARGIN, MARGIN);
+            tag(ui, at, Align2::LEFT_TOP, &text);
+            if panel.source != Source::Original && rect.height() > 160.0 && room > 280.0 {
+                legend::show(ui, &settings.compare, status, at + vec2(0.0, BELOW));
+            }
         }
     }
 }
 
 fn name(source: Source, settings: &Settings, status: &Status) -> String {
-    let text = match source {
-        Source::Input => "without network",
-        Source::Neural if !settings.network => "network is off",
-        Source::Neural if status.preview => "without network, computing",
-        Source::Neural => "with network",
-        Source::Absolute | Source::Signed if !settings.network || status.preview => {
-            "no difference: no frame with network"
+    let [left, right] = &status.sides;
+    let gain = settings.compare.gain;
+    let between = || format!("{left} to {right}");
+    match source {
+        Source::Left => left.clone(),
+        Source::Right => right.clone(),
+        Source::Original => "without network".to_owned(),
+        Source::Absolute | Source::Signed | Source::Flip if !status.differs => {
+            "no difference: no frame with network".to_owned()
         }
-        Source::Absolute => return format!("difference, {:.0} times", settings.compare.gain),
-        Source::Signed => return format!("difference around grey, {:.0} times", settings.compare.gain),
-    };
-    text.to_owned()
+        Source::Absolute => format!("difference, {gain:.0} times, {}", between()),
+        Source::Signed => format!("difference around grey, {gain:.0} times, {}", between()),
+        Source::Flip => match status.flip_mean {
+            Some(mean) => format!("FLIP, mean {mean:.4}, {}", between()),
+            None => format!("FLIP, {}", between()),
+        },
+        Source::View => legend::view_name(&settings.compare.view, status),
+    }
 }
 
-/// The part of the window, in points, where the panel shows the image and not the space around it.
-fn visible(ui: &egui::Ui, panel: &Panel) -> Rect {
-    let scale = ui.ctx().pixels_per_point();
-    let [left, top, right, bottom] = panel.clip.map(|v| v as f32);
-    Rect::from_min_max(pos2(left.max(panel.origin[0]), top.max(panel.origin[1])) / scale, pos2(right, bottom) / scale)
+/// Left, top, right and bottom, in window pixels, of where a panel shows its image and not the space around it.
+fn visible(panel: &Panel, [width, height]: [u32; 2], scale: f32) -> [f32; 4] {
+    let [left, top, right, bottom] = panel.clip.map(|side| side as f32);
+    let [x, y] = panel.origin;
+    [left.max(x), top.max(y), right.min(x + width as f32 * scale), bottom.min(y + height as f32 * scale)]
+}
+
+/// The text, its end left out where there is no room for it; nothing where there is no room at all.
+fn fitting(ui: &egui::Ui, text: &str, room: f32) -> Option<String> {
+    if text_width(ui, text) <= room {
+        return Some(text.to_owned());
+    }
+    let mut parts: Vec<&str> = text.split(", ").collect();
+    while parts.len() > 1 {
+        parts.pop();
+        let shorter = format!("{}, \u{2026}", parts.join(", "));
+        if text_width(ui, &shorter) <= room {
+            return Some(shorter);
+        }
+    }
+    None
 }
 
 fn text_width(ui: &egui::Ui, text: &str) -> f32 {
@@ -73,4 +108,23 @@ pub fn banner(ui: &egui::Ui, message: &str) {
                 ui.label(egui::RichText::new(message).color(Color32::WHITE));
             });
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_stay_on_the_image() {
+        let panel = Panel {
+            clip: [776, 0, 1280, 800],
+            area: [276, 0, 1280, 800],
+            origin: [400.0, 100.0],
+            source: Source::Right,
+        };
+        // The image ends before its part of the window does.
+        assert_eq!(visible(&panel, [320, 180], 2.5), [776.0, 100.0, 1200.0, 550.0]);
+        // Zoomed beyond the window, the window's part is what is seen.
+        assert_eq!(visible(&panel, [320, 180], 9.0), [776.0, 100.0, 1280.0, 800.0]);
+    }
 }

@@ -4,9 +4,11 @@
 mod controls;
 mod inspector;
 mod labels;
+mod legend;
 mod panel;
 mod scene;
 mod series;
+mod sides;
 mod sizes;
 mod status;
 
@@ -41,7 +43,7 @@ impl Overlay {
             labels::show(ui, settings, status, layout);
         }
         if settings.inspector && has_room(ui.ctx().content_rect().size()) {
-            inspector::show(ui, status.reading.as_ref(), settings.network && !status.preview);
+            inspector::show(ui, status.reading.as_ref(), &status.sides);
         }
         if let Some(message) = &status.error {
             labels::banner(ui, message);

@@ -1,11 +1,13 @@
 //! The controls at the left side.
 
-use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollArea, Slider};
+use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollArea};
 
+use super::sides::SideFields;
 use super::sizes::SizeFields;
-use super::{PANEL_WIDTH, Status, controls, scene};
+use super::{PANEL_WIDTH, Status, controls, legend, scene};
 use crate::engine::retain::Replay;
-use crate::window::layout::{CompareMode, Difference, GAIN, Line};
+use crate::engine::side;
+use crate::window::layout::{CompareMode, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
 
@@ -16,11 +18,15 @@ const PLOT_WIDTH: f32 = 230.0;
 #[derive(Debug, Default)]
 pub struct Overlay {
     sizes: SizeFields,
+    sides: SideFields,
 }
 
 /// Every key, for the help at the panel's end.
 const KEYS: &[(&str, &str)] = &[
-    ("1 2 3 4 5", "off, on, wipe, side by side, difference"),
+    ("1 2 3 4 5 6", "off, on, wipe, side by side, difference, view"),
+    ("G", "next kind of difference"),
+    ("[ ]", "next view"),
+    ("X", "swap the sides"),
     ("B, held", "the frame without the network"),
     ("V", "vertical or horizontal wipe"),
     ("wheel", "zoom at the pointer"),
@@ -63,6 +69,8 @@ impl Overlay {
                 ui.separator();
                 compare(ui, settings);
                 ui.separator();
+                self.sides.show(ui, settings, status);
+                ui.separator();
                 numbers(ui, status);
                 ui.separator();
                 scene::show(ui, settings, status, actions);
@@ -80,7 +88,13 @@ fn modes(ui: &mut egui::Ui, settings: &mut Settings) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 3.0;
         for mode in CompareMode::ALL {
-            ui.selectable_value(&mut settings.compare.mode, mode, mode.label());
+            // The names of the sides as they are at first; others are named on the picture.
+            let label = match mode {
+                CompareMode::Off if settings.sides != side::DEFAULT => "Left",
+                CompareMode::On if settings.sides != side::DEFAULT => "Right",
+                mode => mode.label(),
+            };
+            ui.selectable_value(&mut settings.compare.mode, mode, label);
         }
     });
 }
@@ -100,13 +114,7 @@ fn compare(ui: &mut egui::Ui, settings: &mut Settings) {
         ui.selectable_value(&mut compare.line, Line::Horizontal, "\u{2014}").on_hover_text("horizontal wipe, V");
         ui.checkbox(&mut settings.inspector, "Inspect").on_hover_text("values at the pointer, I");
     });
-    if compare.mode == CompareMode::Difference {
-        ui.horizontal(|ui| {
-            ui.selectable_value(&mut compare.difference, Difference::Absolute, "absolute");
-            ui.selectable_value(&mut compare.difference, Difference::Signed, "signed");
-        });
-        ui.add(Slider::new(&mut compare.gain, GAIN).logarithmic(true).fixed_decimals(0).text("Gain"));
-    }
+    legend::controls(ui, compare);
 }
 
 fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) {
@@ -124,12 +132,14 @@ fn progress(ui: &mut egui::Ui, settings: &Settings, status: &Status) {
         ui.add(ProgressBar::new(done).text(format!("loading the scene, {:.0} %", 100.0 * done)));
         return;
     }
+    // A frame of several networks says at which it is.
+    let of = status.part.map_or_else(String::new, |[at, all]| format!(" {at} of {all}"));
     let (done, text) = match status.progress {
         _ if !settings.network => (0.0, "network is off".to_owned()),
         _ if status.loading => (0.0, "preparing the network".to_owned()),
         Some(progress) => match progress.remaining() {
-            Some(left) => (progress.done, format!("computing, {:.0} %, {left:.0} s left", 100.0 * progress.done)),
-            None => (progress.done, format!("computing, {:.0} %", 100.0 * progress.done)),
+            Some(left) => (progress.done, format!("computing{of}, {:.0} %, {left:.0} s left", 100.0 * progress.done)),
+            None => (progress.done, format!("computing{of}, {:.0} %", 100.0 * progress.done)),
         },
         None if status.preview => (0.0, "waiting for the camera to rest".to_owned()),
         None => (1.0, "running".to_owned()),

@@ -4,6 +4,7 @@ use super::series::Series;
 use crate::engine::catalog::Entry;
 use crate::engine::retain::Replay;
 use crate::window::probe::Reading;
+use crate::window::reference::Samples;
 
 /// The state of the program in one frame, for people.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
@@ -65,6 +66,28 @@ pub struct Status {
     pub progress: Option<Progress>,
     /// Whether the picture is the live scene without the network, shown until a frame is ready.
     pub preview: bool,
+    /// What the left and the right side show.
+    pub sides: [String; 2],
+    /// Whether other sides are being prepared.
+    pub preparing_sides: bool,
+    /// Size at which the picture area is laid out, in pixels: the image's, or the field's.
+    pub space: [u32; 2],
+    /// How far the reference has come, where a side is one.
+    pub samples: Option<Samples>,
+    /// Which network of how many a frame in work is at, where a frame needs several.
+    pub part: Option<[usize; 2]>,
+    /// Whether the sides may differ: both are there.
+    pub differs: bool,
+    /// Mean of FLIP over the sides, while it is shown.
+    pub flip_mean: Option<f64>,
+    /// Why the chosen view has nothing to show.
+    pub view_missing: Option<String>,
+    /// Whether the view is already of the next frame, which is in work.
+    pub view_ahead: bool,
+    /// Largest weight of the history in the frame that is viewed; 0 where it had no history.
+    pub view_weight: Option<f32>,
+    /// Submissions that held steps of a network.
+    pub network_submissions: u64,
     /// Inputs that the loaded model ignores.
     pub ignored: Vec<&'static str>,
     /// Values at the pointer.

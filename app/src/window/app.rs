@@ -12,6 +12,7 @@ use winit::window::{Fullscreen, Window, WindowId};
 
 use super::Options;
 use super::input::Shortcut;
+use super::layout::CompareMode;
 use super::settings::Action;
 use super::viewer::Viewer;
 use super::zoom::Zoom;
@@ -190,6 +191,15 @@ impl Viewer {
             Shortcut::Pause => settings.paused = !settings.paused,
             Shortcut::Overlay => settings.overlay = !settings.overlay,
             Shortcut::Mode(mode) => settings.compare.mode = mode,
+            Shortcut::Difference => {
+                settings.compare.mode = CompareMode::Difference;
+                settings.compare.difference = settings.compare.difference.next();
+            }
+            Shortcut::Swap => settings.sides.reverse(),
+            Shortcut::View(by) => {
+                settings.compare.mode = CompareMode::View;
+                settings.compare.view.kind = settings.compare.view.kind.moved(by);
+            }
             Shortcut::Line => settings.compare.line = settings.compare.line.other(),
             Shortcut::Inspector => settings.inspector = !settings.inspector,
             Shortcut::Screenshot => return self.ask(Action::Screenshot),

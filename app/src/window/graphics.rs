@@ -11,16 +11,17 @@ use egui::{ClippedPrimitive, TextureId, TexturesDelta};
 use egui_ash_renderer::allocator::GpuAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use gpu::{
-    Acquire, Bind, Buffer, CommandBuffer, CommandPool, ComputePipeline, DescriptorArena, DescriptorSet, Device, Filter,
-    Image, ImageDesc, ImageUsage, ImageUse, LoadOp, Present, Rect, Surface, Swapchain, SwapchainDesc, Ticket,
-    Timestamps, vk,
+    Acquire, Buffer, CommandBuffer, CommandPool, Device, Filter, ImageUse, LoadOp, Present, Rect, Surface, Swapchain,
+    SwapchainDesc, Ticket, Timestamps, vk,
 };
 use network::geometry::Extent;
 use winit::window::Window;
 
-use super::layout::{Layout, Line, Panel};
-use super::probe::{Probe, Reading, Sources};
+use super::flip::Mean;
+use super::layout::{Layout, Source};
+use super::probe::{Probe, Reading, SideSources, Sources};
 use super::screenshot::{Pixels, Snap};
+use super::target::{Presenters, Target};
 
 /// Frames that may be on their way to the display.
 const SLOTS: usize = 2;
@@ -29,13 +30,13 @@ const STAMPS: u32 = 4;
 /// Longest wait for an earlier frame or for an image of the swapchain.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The two pictures to show.
+/// What is to be shown.
 pub struct Shown<'a> {
-    /// RGBA8 words of the display path without the network.
-    pub input: &'a Buffer,
-    /// RGBA8 words of the display path with it.
-    pub neural: &'a Buffer,
-    /// Size of both.
+    /// The pictures of the left and the right side, RGBA8 words.
+    pub sides: [SideSources<'a>; 2],
+    /// The picture without the network, RGBA8 words.
+    pub original: &'a Buffer,
+    /// Size of the frame, at which the sides meet.
     pub extent: Extent,
     /// Another number when the buffers are other ones.
     pub generation: u64,
@@ -74,7 +75,7 @@ pub struct Graphics {
     slots: [Slot; SLOTS],
     next: usize,
     uploads: CommandPool,
-    pipeline: ComputePipeline,
+    presenters: Presenters,
     window: Arc<Window>,
     size: [u32; 2],
     vsync: bool,
@@ -83,6 +84,7 @@ pub struct Graphics {
     free: Vec<TextureId>,
     times: DrawTimes,
     reading: Option<Reading>,
+    flip_mean: Option<f64>,
     /// Whether the next picture is to be read back.
     wanted: bool,
     /// Pictures that have been read back.
@@ -109,30 +111,7 @@ struct Slot {
     free: Vec<TextureId>,
     probe: Probe,
     snap: Option<Snap>,
-}
-
-/// The picture of the window's size, and the set that binds it with what is shown.
-struct Target {
-    image: Image,
-    fresh: bool,
-    bound: Option<(u64, DescriptorSet)>,
-    /// What the picture holds.
-    holds: Option<(u64, u64, Layout)>,
-}
-
-/// Mirrors the push constants of `shaders/glsl/view/present.comp`.
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct Push {
-    window: [u32; 2],
-    image: [u32; 2],
-    clip: [[i32; 4]; 2],
-    origin: [[f32; 2]; 2],
-    scale: f32,
-    divider: f32,
-    which: [u32; 2],
-    horizontal: u32,
-    gain: f32,
+    mean: Option<Mean>,
 }
 
 impl Graphics {
@@ -151,12 +130,18 @@ impl Graphics {
         let options = Options { in_flight_frames: SLOTS, ..Options::default() };
         let gui = Renderer::with_gpu_allocator(device.allocator(), device.ash().clone(), mode(format), options)
             .context("cannot prepare the overlay")?;
-        let shader = shaders::shader("view/present").context("shader view/present is missing from this build")?;
-        let smooth = u32::from(!device.caps().is_cpu);
         let slot = |number: usize| -> Result<Slot> {
             let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
             let stamps = Timestamps::new(device, &format!("window frame {number}"), STAMPS)?;
-            Ok(Slot { commands, stamps, ticket: None, free: Vec::new(), probe: Probe::new(device)?, snap: None })
+            Ok(Slot {
+                commands,
+                stamps,
+                ticket: None,
+                free: Vec::new(),
+                probe: Probe::new(device)?,
+                snap: None,
+                mean: None,
+            })
         };
         Ok(Self {
             gui,
@@ -166,7 +151,7 @@ impl Graphics {
             slots: [slot(0)?, slot(1)?],
             next: 0,
             uploads: CommandPool::new(device, "overlay textures")?,
-            pipeline: ComputePipeline::new(device, shader, &[(0, smooth)], "view/present")?,
+            presenters: Presenters::new(device)?,
             window: Arc::clone(window),
             size,
             vsync,
@@ -174,6 +159,7 @@ impl Graphics {
             free: Vec::new(),
             times: DrawTimes::default(),
             reading: None,
+            flip_mean: None,
             wanted: false,
             pixels: Vec::new(),
             device: Arc::clone(device),
@@ -211,6 +197,11 @@ impl Graphics {
     /// Values of the pixel asked for with a frame drawn a moment ago.
     pub fn reading(&self) -> Option<&Reading> {
         self.reading.as_ref()
+    }
+
+    /// Mean of FLIP over the sides of a frame drawn a moment ago, while it is shown.
+    pub fn flip_mean(&self) -> Option<f64> {
+        self.flip_mean
     }
 
     /// Takes over the overlay's new textures. To be called for every laid-out frame, drawn or not.
@@ -274,6 +265,8 @@ impl Graphics {
                     DrawTimes { live: prelude - start, present: present - prelude, overlay: overlay - present };
             }
         }
+        let mean = slot.mean.as_mut().and_then(Mean::take);
+        self.flip_mean = mean.or(self.flip_mean).filter(|_| layout.shows(Source::Flip));
         self.reading = slot.probe.take().filter(|_| shown.pick.is_some()).or(self.reading.take());
         if shown.pick.is_none() {
             self.reading = None;
@@ -284,10 +277,10 @@ impl Graphics {
         let Some(swapchain) = &mut self.swapchain else { return Ok(Drawn::Skipped) };
         let extent = swapchain.extent();
         let target = match &mut self.target {
-            Some(target) if target.image.extent() == extent => target,
+            Some(target) if target.image().extent() == extent => target,
             target => target.insert(Target::new(&self.device, extent)?),
         };
-        target.bind(&self.device, &self.pipeline, shown)?;
+        target.bind(&self.device, &self.presenters, shown, layout, &mut slot.mean)?;
         if std::mem::take(&mut self.wanted) {
             slot.snap = Some(Snap::new(&self.device, extent)?);
         }
@@ -311,15 +304,15 @@ impl Graphics {
         prelude(cmd)?;
         cmd.write_timestamp(&slot.stamps, 1);
         cmd.label_begin("present");
-        target.record(cmd, &self.pipeline, shown, layout);
+        target.record(cmd, &self.presenters, shown, layout, slot.mean.as_mut());
         if let Some(snap) = &slot.snap {
-            snap.record(cmd, target.image.reference());
+            snap.record(cmd, target.image().reference());
         }
         if let Some(pixel) = shown.pick {
-            slot.probe.record(cmd, pixel, shown.extent, [shown.input, shown.neural], &shown.sources);
+            slot.probe.record(cmd, pixel, shown.extent, &shown.sides, &shown.sources);
         }
         cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
-        let picture = target.image.reference();
+        let picture = target.image().reference();
         cmd.blit(picture, Rect::of(picture), frame.image, Rect::of(frame.image), Filter::Nearest);
         cmd.label_end();
         cmd.write_timestamp(&slot.stamps, 2);
@@ -381,62 +374,6 @@ impl Drop for Graphics {
         if let Err(error) = self.device.wait_idle() {
             tracing::warn!("closing the window: {error}");
         }
-    }
-}
-
-impl Target {
-    fn new(device: &Arc<Device>, extent: [u32; 2]) -> Result<Self> {
-        let usage = ImageUsage::STORAGE | ImageUsage::TRANSFER_SRC;
-        let desc = ImageDesc { name: "window picture", extent, format: vk::Format::R8G8B8A8_UNORM, usage };
-        Ok(Self { image: Image::new(device, &desc)?, fresh: true, bound: None, holds: None })
-    }
-
-    fn bind(&mut self, device: &Arc<Device>, pipeline: &ComputePipeline, shown: &Shown<'_>) -> Result<()> {
-        if self.bound.as_ref().is_some_and(|(generation, _)| *generation == shown.generation) {
-            return Ok(());
-        }
-        let binds = [Bind::buffer(0, shown.input), Bind::buffer(1, shown.neural), Bind::storage_image(2, &self.image)];
-        let set = DescriptorArena::new(device, "present", 1)?.allocate(pipeline, &binds)?;
-        self.bound = Some((shown.generation, set));
-        Ok(())
-    }
-
-    /// Leaves the picture ready to be copied from.
-    fn record(&mut self, cmd: &mut CommandBuffer, pipeline: &ComputePipeline, shown: &Shown<'_>, layout: &Layout) {
-        let Some((_, set)) = &self.bound else { return };
-        // On a slow device, most frames change nothing but the overlay.
-        let now = (shown.generation, shown.version, layout.clone());
-        if self.holds.as_ref() == Some(&now) {
-            return;
-        }
-        self.holds = Some(now);
-        let before = if self.fresh { ImageUse::Undefined } else { ImageUse::TransferSrc };
-        self.fresh = false;
-        let picture = self.image.reference();
-        cmd.image_barrier(picture, before, ImageUse::ComputeWrite);
-        let [width, height] = picture.extent;
-        let [x, y, _] = pipeline.workgroup_size();
-        let push = push(picture.extent, shown.extent, layout);
-        cmd.dispatch(pipeline, set, bytemuck::bytes_of(&push), [width.div_ceil(x), height.div_ceil(y), 1]);
-        cmd.image_barrier(picture, ImageUse::ComputeWrite, ImageUse::TransferSrc);
-    }
-}
-
-fn push(window: [u32; 2], image: Extent, layout: &Layout) -> Push {
-    let panel = |index: usize| layout.panels.get(index);
-    let clip = |index| panel(index).map_or([0; 4], |p: &Panel| p.clip);
-    let origin = |index| panel(index).map_or([0.0; 2], |p: &Panel| p.origin);
-    let which = |index| panel(index).map_or(0, |p: &Panel| p.source as u32);
-    Push {
-        window,
-        image: [image.width, image.height],
-        clip: [clip(0), clip(1)],
-        origin: [origin(0), origin(1)],
-        scale: layout.scale,
-        divider: layout.divider.unwrap_or(-1.0),
-        which: [which(0), which(1)],
-        horizontal: u32::from(layout.line == Line::Horizontal),
-        gain: layout.gain,
     }
 }
 

@@ -29,8 +29,14 @@ pub enum Shortcut {
     Fullscreen,
     /// Esc: leave fullscreen, or quit.
     Escape,
-    /// 1 to 5
+    /// 1 to 6
     Mode(CompareMode),
+    /// G: the next kind of difference.
+    Difference,
+    /// X: left and right change places.
+    Swap,
+    /// The brackets: the next view, or the one before.
+    View(isize),
     /// 0
     Fit,
     /// Z: image pixels as window pixels.
@@ -61,6 +67,10 @@ impl Shortcut {
                 "v" => return Some(Self::Line),
                 "i" => return Some(Self::Inspector),
                 "." => return Some(Self::Step),
+                "g" => return Some(Self::Difference),
+                "x" => return Some(Self::Swap),
+                "[" => return Some(Self::View(-1)),
+                "]" => return Some(Self::View(1)),
                 _ => {}
             }
         }
@@ -78,6 +88,7 @@ impl Shortcut {
             KeyCode::Digit3 | KeyCode::Numpad3 => Self::Mode(CompareMode::Wipe),
             KeyCode::Digit4 | KeyCode::Numpad4 => Self::Mode(CompareMode::Side),
             KeyCode::Digit5 | KeyCode::Numpad5 => Self::Mode(CompareMode::Difference),
+            KeyCode::Digit6 | KeyCode::Numpad6 => Self::Mode(CompareMode::View),
             _ => return None,
         })
     }

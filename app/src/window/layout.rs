@@ -2,15 +2,16 @@
 
 use network::geometry::Extent;
 
+use super::debug_view::ViewSettings;
 use super::zoom::Zoom;
 
 /// What the window compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CompareMode {
-    /// The frame without the network.
+    /// The left side alone: at first the frame without the network.
     Off,
-    /// The frame with the network.
+    /// The right side alone: at first the frame with the network.
     On,
     /// Both in one picture, divided by a line that can be dragged.
     Wipe,
@@ -19,11 +20,13 @@ pub enum CompareMode {
     Side,
     /// How much they differ.
     Difference,
+    /// A buffer of the network's frame.
+    View,
 }
 
 impl CompareMode {
-    /// All modes, in the order of their keys 1 to 5.
-    pub const ALL: [Self; 5] = [Self::Off, Self::On, Self::Wipe, Self::Side, Self::Difference];
+    /// All modes, in the order of their keys 1 to 6.
+    pub const ALL: [Self; 6] = [Self::Off, Self::On, Self::Wipe, Self::Side, Self::Difference, Self::View];
 
     /// A short name for buttons.
     pub fn label(self) -> &'static str {
@@ -33,6 +36,7 @@ impl CompareMode {
             Self::Wipe => "Wipe",
             Self::Side => "Side by side",
             Self::Difference => "Difference",
+            Self::View => "View",
         }
     }
 }
@@ -73,8 +77,33 @@ pub enum Difference {
     /// Its magnitude: black is none.
     #[default]
     Absolute,
-    /// With the network less without it, half of it around middle grey.
+    /// The right side less the left one, half of it around middle grey.
     Signed,
+    /// The difference that a person perceives, as a heat map (FLIP).
+    Flip,
+}
+
+impl Difference {
+    /// All kinds, in the order of the key G.
+    pub const ALL: [Self; 3] = [Self::Absolute, Self::Signed, Self::Flip];
+
+    /// A short name for buttons.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Absolute => "absolute",
+            Self::Signed => "signed",
+            Self::Flip => "FLIP",
+        }
+    }
+
+    /// The next one.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Absolute => Self::Signed,
+            Self::Signed => Self::Flip,
+            Self::Flip => Self::Absolute,
+        }
+    }
 }
 
 /// How the two images are compared and seen. Nothing of it has any effect on what is rendered.
@@ -91,6 +120,8 @@ pub struct Compare {
     pub difference: Difference,
     /// Factor of the difference.
     pub gain: f32,
+    /// Which buffer a view shows, and how.
+    pub view: ViewSettings,
     /// Which part of the image is seen how large.
     pub zoom: Zoom,
 }
@@ -106,6 +137,7 @@ impl Default for Compare {
             line: Line::default(),
             difference: Difference::default(),
             gain: 8.0,
+            view: ViewSettings::default(),
             zoom: Zoom::default(),
         }
     }
@@ -115,31 +147,40 @@ impl Compare {
     /// The same with numbers inside their ranges.
     pub fn clamped(mut self) -> Self {
         let default = Self::default();
-        let tame = |value: f32, low: f32, high: f32, default: f32| {
-            if value.is_finite() { value.clamp(low, high) } else { default }
-        };
-        self.wipe = tame(self.wipe, 0.0, 1.0, default.wipe);
-        self.gain = tame(self.gain, *GAIN.start(), *GAIN.end(), default.gain);
+        self.wipe = clamped(self.wipe, 0.0..=1.0, default.wipe);
+        self.gain = clamped(self.gain, GAIN, default.gain);
+        self.view = self.view.clamped();
         self
     }
 
     /// The same while the original is asked for: every place shows the frame without the network.
     pub fn original(&self, layout: &mut Layout) {
-        layout.panels.iter_mut().for_each(|panel| panel.source = Source::Input);
+        layout.panels.iter_mut().for_each(|panel| panel.source = Source::Original);
     }
 }
 
-/// What a panel shows of the two images of a frame. The numbers are those of `shaders/glsl/view/present.comp`.
+/// A number in its range; the default in place of one that is none.
+pub fn clamped(value: f32, range: std::ops::RangeInclusive<f32>, default: f32) -> f32 {
+    if value.is_finite() { value.clamp(*range.start(), *range.end()) } else { default }
+}
+
+/// What a panel shows of a frame. The numbers are those of `shaders/glsl/view/present.comp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The display path without the network.
-    Input = 0,
-    /// The display path with the network.
-    Neural = 1,
+    /// The left side.
+    Left = 0,
+    /// The right side.
+    Right = 1,
     /// Magnitude of their difference.
     Absolute = 2,
     /// Their difference around grey.
     Signed = 3,
+    /// Their perceived difference in false colours.
+    Flip = 4,
+    /// The frame without the network.
+    Original = 5,
+    /// A buffer of the network's frame, drawn by `shaders/glsl/view/debug.comp`.
+    View = 6,
 }
 
 /// A rectangle of the window that shows one source.
@@ -168,9 +209,16 @@ pub struct Layout {
     pub line: Line,
     /// Factor of differences.
     pub gain: f32,
+    /// How a buffer is shown.
+    pub view: ViewSettings,
 }
 
 impl Layout {
+    /// Whether something is shown anywhere.
+    pub fn shows(&self, source: Source) -> bool {
+        self.panels.iter().any(|panel| panel.source == source)
+    }
+
     /// The panel at a window position.
     pub fn panel_at(&self, [x, y]: [f32; 2]) -> Option<&Panel> {
         self.panels.iter().find(|panel| {
@@ -200,12 +248,14 @@ const STACKED_GAIN: f32 = 1.6;
 /// clamped.
 pub fn layout(compare: &Compare, area: [i32; 4], image: Extent) -> Layout {
     let (panels, scale, divider) = match compare.mode {
-        CompareMode::Off => single(compare, area, image, Source::Input),
-        CompareMode::On => single(compare, area, image, Source::Neural),
+        CompareMode::Off => single(compare, area, image, Source::Left),
+        CompareMode::On => single(compare, area, image, Source::Right),
         CompareMode::Difference => match compare.difference {
             Difference::Absolute => single(compare, area, image, Source::Absolute),
             Difference::Signed => single(compare, area, image, Source::Signed),
+            Difference::Flip => single(compare, area, image, Source::Flip),
         },
+        CompareMode::View => single(compare, area, image, Source::View),
         CompareMode::Wipe => {
             let (scale, origin) = compare.zoom.place(area, image);
             let axis = compare.line.axis();
@@ -217,8 +267,8 @@ pub fn layout(compare: &Compare, area: [i32; 4], image: Extent) -> Layout {
             first[axis + 2] = split;
             second[axis] = split;
             let panels = vec![
-                Panel { clip: first, area, origin, source: Source::Input },
-                Panel { clip: second, area, origin, source: Source::Neural },
+                Panel { clip: first, area, origin, source: Source::Left },
+                Panel { clip: second, area, origin, source: Source::Right },
             ];
             (panels, scale, Some(divider))
         }
@@ -227,13 +277,13 @@ pub fn layout(compare: &Compare, area: [i32; 4], image: Extent) -> Layout {
             let (scale, origin0) = compare.zoom.place(first, image);
             let (_, origin1) = compare.zoom.place(second, image);
             let panels = vec![
-                Panel { clip: first, area: first, origin: origin0, source: Source::Input },
-                Panel { clip: second, area: second, origin: origin1, source: Source::Neural },
+                Panel { clip: first, area: first, origin: origin0, source: Source::Left },
+                Panel { clip: second, area: second, origin: origin1, source: Source::Right },
             ];
             (panels, scale, None)
         }
     };
-    Layout { panels, scale, divider, line: compare.line, gain: compare.gain }
+    Layout { panels, scale, divider, line: compare.line, gain: compare.gain, view: compare.view }
 }
 
 /// The wipe, 0 to 1, that puts its line at a window position.
@@ -283,7 +333,7 @@ mod tests {
         let l = layout(&compare(CompareMode::On), WINDOW, Extent::new(640, 360));
         assert_eq!(l.scale, 2.0);
         assert_eq!(l.panels[0].origin, [0.0, 40.0]);
-        assert_eq!(l.panels[0].source, Source::Neural);
+        assert_eq!(l.panels[0].source, Source::Right);
     }
 
     #[test]
@@ -335,7 +385,7 @@ mod tests {
             let c = compare(mode);
             let mut l = layout(&c, WINDOW, Extent::new(640, 360));
             c.original(&mut l);
-            assert!(l.panels.iter().all(|panel| panel.source == Source::Input));
+            assert!(l.panels.iter().all(|panel| panel.source == Source::Original));
         }
     }
 

@@ -8,6 +8,65 @@ use gpu::Device;
 use network::exec::{Kernels, Route, Weights};
 use network::model::{Info, Source};
 
+/// A model for a side of a comparison, on the device.
+pub struct Model {
+    /// The weights on the device.
+    pub weights: Arc<Weights>,
+    /// Cap of the temporal weight.
+    pub blend_scale: f32,
+}
+
+/// A model on its way.
+pub struct ModelLoading {
+    thread: Option<JoinHandle<Result<Model>>>,
+    model: Option<Model>,
+}
+
+impl ModelLoading {
+    /// Starts reading and uploading.
+    pub fn start(device: &Arc<Device>, source: Source) -> Self {
+        let device = Arc::clone(device);
+        let load = move || {
+            let model = source.open(true)?;
+            let blend_scale = model.blend_scale()?.to_f32();
+            Ok(Model { weights: Weights::upload(&device, &model)?, blend_scale })
+        };
+        Self { thread: Some(std::thread::spawn(load)), model: None }
+    }
+
+    /// The model, when it is there.
+    ///
+    /// # Errors
+    /// It cannot be read, or does not fit on the device.
+    pub fn poll(&mut self) -> Result<Option<&Model>> {
+        if self.thread.as_ref().is_some_and(JoinHandle::is_finished)
+            && let Some(thread) = self.thread.take()
+        {
+            self.model = Some(thread.join().unwrap_or_else(|_| Err(anyhow!("reading it failed")))?);
+        }
+        Ok(self.model.as_ref())
+    }
+
+    /// Whether it is still being read.
+    pub fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// The model, if it has been taken over.
+    pub fn ready(&self) -> Option<&Model> {
+        self.model.as_ref()
+    }
+}
+
+impl Drop for ModelLoading {
+    fn drop(&mut self) {
+        // The thread uses the device.
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}
+
 /// What every network of one model shares on the device.
 pub struct Loaded {
     /// The route's pipelines.

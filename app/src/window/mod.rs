@@ -2,7 +2,9 @@
 
 mod app;
 mod arrival;
+pub mod debug_view;
 mod flight;
+mod flip;
 mod graphics;
 mod input;
 pub mod layout;
@@ -12,10 +14,13 @@ mod pacing;
 mod pointer;
 pub mod probe;
 mod record;
+pub mod reference;
 mod saved;
 mod screenshot;
 mod session;
 pub mod settings;
+mod sides;
+mod target;
 mod viewer;
 pub mod zoom;
 
@@ -28,6 +33,7 @@ use winit::event_loop::EventLoop;
 
 use crate::cli::Globals;
 use crate::cli::scene::SceneArgs;
+use crate::engine::side::Side;
 use layout::CompareMode;
 
 /// How the window starts.
@@ -39,6 +45,8 @@ pub struct Options {
     pub size: Option<Extent>,
     /// What is compared; as the last time without one.
     pub mode: Option<CompareMode>,
+    /// The left and the right side; as the last time without one.
+    pub sides: [Option<Side>; 2],
     /// The weights.
     pub source: Source,
     /// Wait for the display's refresh.
@@ -47,6 +55,8 @@ pub struct Options {
     pub fullscreen: bool,
     /// A file that always holds the viewer's state as JSON.
     pub state: Option<PathBuf>,
+    /// Whether there is a network at all.
+    pub network: bool,
     /// Start with the defaults instead of the settings of the last time.
     pub fresh: bool,
     /// Where the captures of the C key go.

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
 use half::f16;
-use network::geometry::Extent;
+use network::frame::Parameters;
+use network::frame::cpu::{compose, display};
+use network::geometry::{Extent, Geometry};
+
+use super::debug_view::DebugView;
 
 /// Pixels of the magnifier on each side; odd, so that the pointer's pixel is the middle one.
 pub const SIDE: usize = 11;
@@ -15,10 +19,25 @@ const PATCH: u64 = (4 * SIDE * SIDE) as u64;
 const VALUES: u64 = 2 * PATCH;
 /// Bytes of a pixel of four halves.
 const HALF4: u64 = 8;
+/// Bytes of a field pixel of sixteen halves.
+const FEATURES: u64 = 32;
+/// Places of the values: color, proxy, depth, motion, head, features; then color, proxy and published of each side.
+const COLOR: u64 = 0;
+const PROXY: u64 = COLOR + HALF4;
+const DEPTH: u64 = PROXY + HALF4;
+const MOTION: u64 = DEPTH + 4;
+const HEAD: u64 = MOTION + 4;
+const LANES: u64 = HEAD + HALF4;
+const SIDES: u64 = LANES + FEATURES;
+/// Bytes of a side's values, and of all.
+const A_SIDE: u64 = 3 * HALF4;
+const ALL: u64 = SIDES + 2 * A_SIDE;
 
-/// The buffers that belong to the pictures shown, pixels of the image's size.
+/// The buffers that belong to the pictures shown. Of the image's pixels, but for features and head, which cover the field.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
+    /// Size of the image and of the field.
+    pub geometry: Geometry,
     /// Linear scene colour, four halves.
     pub color: &'a Buffer,
     /// Depth in metres, f32.
@@ -27,10 +46,43 @@ pub struct Sources<'a> {
     pub motion: &'a Buffer,
     /// The network's input as display codes, four halves; only a frame that went through it has one.
     pub proxy: Option<&'a Buffer>,
-    /// The network's result in linear scene colour, four halves.
-    pub published: Option<&'a Buffer>,
-    /// Whether colour, depth, motion and proxy are already those of the next frame, which is in work.
+    /// The network's input, sixteen halves, where it is kept.
+    pub features: Option<&'a Buffer>,
+    /// The network's result, four halves, where it is kept.
+    pub head: Option<&'a Buffer>,
+    /// What the passes of the frame with features and head were given.
+    pub with: Option<Parameters>,
+    /// Whether the buffers are already those of the next frame, which is in work.
     pub ahead: bool,
+}
+
+impl Sources<'_> {
+    /// Whether a view has something to show.
+    pub fn has(&self, view: DebugView) -> bool {
+        match view {
+            DebugView::Hdr | DebugView::Depth | DebugView::Motion => true,
+            DebugView::Proxy => self.proxy.is_some(),
+            DebugView::History | DebugView::Field | DebugView::Noise => self.features.is_some(),
+            DebugView::Residual | DebugView::Weight => self.head.is_some(),
+        }
+    }
+}
+
+/// The picture of a side, and the buffers that it was made of, of its own size.
+#[derive(Clone, Copy)]
+pub struct SideSources<'a> {
+    /// RGBA8 words.
+    pub picture: &'a Buffer,
+    /// Width and height.
+    pub extent: Extent,
+    /// Linear scene colour, four halves, where it is still that of the picture.
+    pub color: Option<&'a Buffer>,
+    /// The network's input as display codes, four halves.
+    pub proxy: Option<&'a Buffer>,
+    /// The network's result as display codes, four halves.
+    pub published: Option<&'a Buffer>,
+    /// What its passes were given, where it went through the network.
+    pub with: Option<Parameters>,
 }
 
 /// What is known about the pixel at the pointer.
@@ -38,24 +90,34 @@ pub struct Sources<'a> {
 pub struct Reading {
     /// Column and row.
     pub pixel: [u32; 2],
-    /// 8-bit codes around the pixel without the network, row by row; `None` outside of the image.
+    /// 8-bit codes around the pixel of the left side, row by row; `None` outside of the image.
     #[serde(skip)]
-    pub without: Vec<Option<[u8; 3]>>,
-    /// The same with the network.
+    pub left: Vec<Option<[u8; 3]>>,
+    /// The same of the right side.
     #[serde(skip)]
-    pub with: Vec<Option<[u8; 3]>>,
+    pub right: Vec<Option<[u8; 3]>>,
     /// 8-bit codes of both sides at the pixel.
     pub codes: [[u8; 3]; 2],
+    /// Linear colour of both sides, as it goes into the display curve; only where its buffers are kept.
+    pub linears: [Option<[f32; 3]>; 2],
+    /// Published display codes of both sides, 0 to 1; of the network only.
+    pub published: [Option<[f32; 3]>; 2],
     /// Linear scene colour.
     pub linear: [f32; 3],
-    /// Linear result of the network.
-    pub result: Option<[f32; 3]>,
     /// Display codes that the network sees, 0 to 1.
     pub proxy: Option<[f32; 3]>,
     /// Distance in metres; 0 for no surface.
     pub depth: f32,
     /// Motion to the previous frame, in pixels.
     pub motion: [f32; 2],
+    /// The reprojected history that the network saw, in display codes; `None` where there was none.
+    pub history: Option<[f32; 3]>,
+    /// What the network adds to the proxy, in display codes.
+    pub residual: Option<[f32; 3]>,
+    /// Weight of the history in the result, 0 to 1.
+    pub weight: Option<f32>,
+    /// Noise lanes of the network's input.
+    pub noise: Option<[f32; 3]>,
     /// Whether linear scene, proxy, depth and motion are those of the next frame, which is in work.
     pub ahead: bool,
 }
@@ -70,9 +132,14 @@ pub struct Probe {
 #[derive(Clone, Copy)]
 struct Asked {
     pixel: [u32; 2],
-    image: Extent,
-    proxy: bool,
-    result: bool,
+    /// The same place in each side, whose size may be another one.
+    places: [([u32; 2], Extent); 2],
+    geometry: Geometry,
+    has_proxy: bool,
+    /// Whether features and head are there, and what their frame was given.
+    with: Option<Parameters>,
+    /// Of each side: whether its colour is there, and what its frame was given if all of it is.
+    sides: [(bool, Option<Parameters>); 2],
     ahead: bool,
 }
 
@@ -82,7 +149,7 @@ impl Probe {
     /// # Errors
     /// No memory.
     pub fn new(device: &Arc<Device>) -> Result<Self> {
-        let size = VALUES + 3 * HALF4 + 8;
+        let size = VALUES + ALL;
         let usage = BufferUsage::STORAGE_BUFFER;
         let desc = BufferDesc { name: "pixel values", size, usage, memory: MemoryKind::Readback };
         Ok(Self { buffer: Buffer::new(device, &desc)?, asked: None })
@@ -94,33 +161,53 @@ impl Probe {
         cmd: &mut CommandBuffer,
         pixel: [u32; 2],
         image: Extent,
-        pictures: [&Buffer; 2],
+        sides: &[SideSources<'_>; 2],
         sources: &Sources<'_>,
     ) {
         cmd.compute_to_transfer_barrier();
-        for (index, picture) in pictures.into_iter().enumerate() {
-            for run in runs(pixel, image) {
-                let to = index as u64 * PATCH + run.to;
-                cmd.copy_buffer(picture, run.from, &self.buffer, to, run.bytes);
+        let places = [0, 1].map(|side: usize| (scaled(pixel, image, sides[side].extent), sides[side].extent));
+        let mut copy = |source: &Buffer, from: u64, to: u64, bytes: u64| {
+            cmd.copy_buffer(source, from, &self.buffer, to, bytes);
+        };
+        let index = |[x, y]: [u32; 2], width: u32| u64::from(y) * u64::from(width) + u64::from(x);
+        for (number, (side, (place, extent))) in sides.iter().zip(places).enumerate() {
+            for run in runs(place, extent) {
+                copy(side.picture, run.from, number as u64 * PATCH + run.to, run.bytes);
+            }
+            let at = HALF4 * index(place, extent.width);
+            let to = VALUES + SIDES + number as u64 * A_SIDE;
+            for (order, buffer) in [side.color, side.proxy, side.published].into_iter().enumerate() {
+                if let Some(buffer) = buffer {
+                    copy(buffer, at, to + order as u64 * HALF4, HALF4);
+                }
             }
         }
-        let at = u64::from(pixel[1]) * u64::from(image.width) + u64::from(pixel[0]);
-        let mut value = |source: &Buffer, bytes: u64, to: u64| {
-            cmd.copy_buffer(source, at * bytes, &self.buffer, VALUES + to, bytes);
-        };
-        value(sources.color, HALF4, 0);
+        let Geometry { valid, field, .. } = sources.geometry;
+        let own = scaled(pixel, image, valid);
+        let (at, in_field) = (index(own, valid.width), index(own, field.width));
+        copy(sources.color, HALF4 * at, VALUES + COLOR, HALF4);
+        copy(sources.depth, 4 * at, VALUES + DEPTH, 4);
+        copy(sources.motion, 4 * at, VALUES + MOTION, 4);
         if let Some(proxy) = sources.proxy {
-            value(proxy, HALF4, HALF4);
+            copy(proxy, HALF4 * at, VALUES + PROXY, HALF4);
         }
-        if let Some(published) = sources.published {
-            value(published, HALF4, 2 * HALF4);
+        let kept = sources.features.zip(sources.head);
+        if let Some((features, head)) = kept {
+            copy(features, FEATURES * in_field, VALUES + LANES, FEATURES);
+            copy(head, HALF4 * in_field, VALUES + HEAD, HALF4);
         }
-        value(sources.depth, 4, 3 * HALF4);
-        value(sources.motion, 4, 3 * HALF4 + 4);
         cmd.host_read_barrier();
         cmd.transfer_to_compute_barrier();
-        let (proxy, result) = (sources.proxy.is_some(), sources.published.is_some());
-        self.asked = Some(Asked { pixel, image, proxy, result, ahead: sources.ahead });
+        let whole = |side: &SideSources<'_>| side.color.and(side.proxy).and(side.published).and(side.with);
+        self.asked = Some(Asked {
+            pixel,
+            places,
+            geometry: sources.geometry,
+            has_proxy: sources.proxy.is_some(),
+            with: kept.and(sources.with),
+            sides: [0, 1].map(|side: usize| (sides[side].color.is_some(), whole(&sides[side]))),
+            ahead: sources.ahead,
+        });
     }
 
     /// The values of a frame that has been waited for; nothing if none were asked for.
@@ -128,6 +215,15 @@ impl Probe {
         let asked = self.asked.take()?;
         Some(decode(&asked, self.buffer.mapped()?))
     }
+}
+
+/// The pixel of an image of another size at the middle of a pixel.
+pub fn scaled(pixel: [u32; 2], from: Extent, to: Extent) -> [u32; 2] {
+    let side = |at: u32, from: u32, to: u32| {
+        let place = (2 * u64::from(at) + 1) * u64::from(to) / (2 * u64::from(from.max(1)));
+        place.min(u64::from(to.saturating_sub(1))) as u32
+    };
+    [side(pixel[0], from.width, to.width), side(pixel[1], from.height, to.height)]
 }
 
 /// Bytes of one row of a neighbourhood that lie in the image.
@@ -160,18 +256,19 @@ fn decode(asked: &Asked, bytes: &[u8]) -> Reading {
         bytes.get(at..at + 4).and_then(|four| four.try_into().ok()).unwrap_or([0; 4])
     };
     let halves = |at: u64| {
-        let [a, b, c, d] = four(at);
+        let [a, b, c, d] = four(VALUES + at);
         [f16::from_le_bytes([a, b]).to_f32(), f16::from_le_bytes([c, d]).to_f32()]
     };
     let color = |at: u64| {
-        let ([r, g], [b, _]) = (halves(VALUES + at), halves(VALUES + at + 4));
+        let ([r, g], [b, _]) = (halves(at), halves(at + 4));
         [r, g, b]
     };
-    let patch = |start: u64| -> Vec<Option<[u8; 3]>> {
+    let patch = |side: usize| -> Vec<Option<[u8; 3]>> {
         let mut cells = vec![None; SIDE * SIDE];
-        for run in runs(asked.pixel, asked.image) {
+        let (place, extent) = asked.places[side];
+        for run in runs(place, extent) {
             for word in 0..run.bytes / 4 {
-                let [r, g, b, _] = four(start + run.to + 4 * word);
+                let [r, g, b, _] = four(side as u64 * PATCH + run.to + 4 * word);
                 if let Some(cell) = cells.get_mut((run.to / 4 + word) as usize) {
                     *cell = Some([r, g, b]);
                 }
@@ -179,19 +276,47 @@ fn decode(asked: &Asked, bytes: &[u8]) -> Reading {
         }
         cells
     };
-    let (without, with) = (patch(0), patch(PATCH));
+    let (left, right) = (patch(0), patch(1));
     let middle = |cells: &[Option<[u8; 3]>]| cells[SIDE * SIDE / 2].unwrap_or_default();
-    let [x, y] = halves(VALUES + 3 * HALF4 + 4);
+    let sides = [0, 1].map(|side: usize| {
+        let at = SIDES + side as u64 * A_SIDE;
+        let (scene, proxy, published) = (color(at), color(at + HALF4), color(at + 2 * HALF4));
+        match asked.sides[side] {
+            (_, Some(with)) => {
+                let shown = display::upgrade(scene, proxy, published, with.paper(), with.color_strength);
+                (Some(shown), Some(published))
+            }
+            // A side without the network: its scene colour is what is displayed.
+            (true, None) => (Some(scene), None),
+            (false, None) => (None, None),
+        }
+    });
+    let [x, y] = halves(MOTION);
+    let valid = asked.geometry.valid;
+    // A lane as the network takes it, back as a display code.
+    let code = |v: f32| v * 8.0 + 0.5;
+    let with = asked.with;
     Reading {
         pixel: asked.pixel,
-        codes: [middle(&without), middle(&with)],
-        without,
-        with,
-        linear: color(0),
-        proxy: asked.proxy.then(|| color(HALF4)),
-        result: asked.result.then(|| color(2 * HALF4)),
-        depth: f32::from_le_bytes(four(VALUES + 3 * HALF4)),
-        motion: [x * asked.image.width as f32, y * asked.image.height as f32],
+        codes: [middle(&left), middle(&right)],
+        left,
+        right,
+        linears: sides.map(|(linear, _)| linear),
+        published: sides.map(|(_, published)| published),
+        linear: color(COLOR),
+        proxy: asked.has_proxy.then(|| color(PROXY)),
+        depth: f32::from_le_bytes(four(VALUES + DEPTH)),
+        motion: [x * valid.width as f32, y * valid.height as f32],
+        history: with.filter(|with| with.history_valid).map(|_| {
+            let ([_, r], [g, b]) = (halves(LANES + 12), halves(LANES + 16));
+            [r, g, b].map(code)
+        }),
+        residual: with.map(|_| color(HEAD).map(|head| 0.25 * head)),
+        weight: with.map(|with| {
+            let [_, logit] = halves(HEAD + 4);
+            if with.history_valid { compose::weight(logit, with.blend_scale) } else { 0.0 }
+        }),
+        noise: with.map(|_| color(LANES)),
         ahead: asked.ahead,
     }
 }
@@ -220,7 +345,7 @@ mod tests {
 
     #[test]
     fn values_are_decoded() {
-        let mut bytes = vec![0_u8; VALUES as usize + 32];
+        let mut bytes = vec![0_u8; (VALUES + ALL) as usize];
         bytes[4 * 60..4 * 60 + 4].copy_from_slice(&[1, 2, 3, 255]);
         bytes[PATCH as usize + 4 * 60..][..4].copy_from_slice(&[9, 8, 7, 255]);
         let mut put = |at: u64, value: &[u8]| {
@@ -228,13 +353,40 @@ mod tests {
             bytes[at..at + value.len()].copy_from_slice(value);
         };
         let half = |value: f32| f16::from_f32(value).to_le_bytes();
-        put(2, &half(2.0));
-        put(24, &3.5_f32.to_le_bytes());
-        put(28, &half(0.25));
-        let asked = Asked { pixel: [10, 8], image: Extent::new(20, 16), proxy: false, result: false, ahead: false };
+        put(COLOR + 2, &half(2.0));
+        put(DEPTH, &3.5_f32.to_le_bytes());
+        put(MOTION, &half(0.25));
+        put(HEAD, &half(0.5));
+        put(LANES + 2, &half(-1.5));
+        put(LANES + 14, &half(0.03125));
+        put(SIDES + 4, &half(0.75));
+        let mut asked = Asked {
+            pixel: [10, 8],
+            places: [([10, 8], Extent::new(20, 16)); 2],
+            geometry: Geometry { valid: Extent::new(20, 16), ..Geometry::new(Extent::new(64, 64)).unwrap() },
+            has_proxy: false,
+            with: None,
+            sides: [(true, None), (false, None)],
+            ahead: false,
+        };
         let reading = decode(&asked, &bytes);
         assert_eq!(reading.codes, [[1, 2, 3], [9, 8, 7]]);
         assert_eq!(reading.linear, [0.0, 2.0, 0.0]);
+        assert_eq!(reading.linears, [Some([0.0, 0.0, 0.75]), None]);
         assert_eq!((reading.proxy, reading.depth, reading.motion), (None, 3.5, [5.0, 0.0]));
+        assert_eq!((reading.history, reading.residual, reading.weight), (None, None, None));
+        asked.with = Some(Parameters { history_valid: true, blend_scale: 0.5, ..Parameters::default() });
+        let reading = decode(&asked, &bytes);
+        assert_eq!(reading.history, Some([0.75, 0.5, 0.5]));
+        assert_eq!((reading.residual, reading.weight), (Some([0.125, 0.0, 0.0]), Some(0.25)));
+        assert_eq!(reading.noise, Some([0.0, -1.5, 0.0]));
+    }
+
+    #[test]
+    fn places_of_other_sizes() {
+        let (small, large) = (Extent::new(64, 32), Extent::new(128, 64));
+        assert_eq!(scaled([5, 7], small, small), [5, 7]);
+        assert_eq!(scaled([5, 7], small, large), [11, 15]);
+        assert_eq!(scaled([127, 63], large, small), [63, 31]);
     }
 }

@@ -12,6 +12,7 @@ use super::layout::Compare;
 use super::look::Look;
 use super::settings::Settings;
 use crate::cli::{args, write};
+use crate::engine::side::Side;
 
 /// What is kept. Whether the network runs and the scene stands still is not: a viewer starts with its picture in motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,7 @@ use crate::cli::{args, write};
 pub struct Saved {
     size: Option<String>,
     compare: Compare,
+    sides: [Side; 2],
     look: Look,
     temporal: bool,
     jitter: bool,
@@ -43,6 +45,7 @@ impl Saved {
         Self {
             size: Some(settings.size.to_string()),
             compare: settings.compare,
+            sides: settings.sides.clone(),
             look: settings.look,
             temporal: settings.temporal,
             jitter: settings.jitter,
@@ -63,6 +66,7 @@ impl Saved {
     /// Takes everything over but the size. Numbers outside of their ranges are brought into them.
     pub fn apply(&self, settings: &mut Settings) {
         settings.compare = self.compare.clamped();
+        settings.sides = self.sides.clone();
         settings.look = self.look.clamped();
         settings.temporal = self.temporal;
         settings.jitter = self.jitter;
@@ -123,6 +127,7 @@ mod tests {
         assert_eq!(Saved::read(&path)?, None);
         let mut settings = Settings::new(Extent::new(640, 360));
         settings.compare.mode = CompareMode::Difference;
+        settings.sides = ["history:off", "reference:16"].map(|name| name.parse().unwrap());
         settings.look.tone = 0.25;
         settings.look.custom = true;
         settings.shadows = false;

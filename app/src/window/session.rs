@@ -12,15 +12,19 @@ use network::model::Source;
 use renderer::{Camera, CameraPath, Effects, FlyInput, Scene, View, fly, halton_jitter};
 
 use super::graphics::Shown;
-use super::layout::Compare;
+use super::layout::{Compare, CompareMode};
 use super::loading::Loading;
-use super::probe::Sources;
+use super::look::Look;
+use super::probe::{SideSources, Sources};
 use super::record::Record;
+use super::reference::Samples;
 use super::settings::Settings;
+use super::sides::{Base, Sides};
 use crate::engine::fit;
 use crate::engine::neural::{Job, Neural, Stage, Times};
 use crate::engine::pace::Pace;
 use crate::engine::retain::{ReplayArg, ReplayFailed};
+use crate::engine::side::{self, Side};
 use crate::engine::studio::{Plain, Studio};
 
 /// Wanted duration of a slice of the network.
@@ -35,6 +39,8 @@ const REST: Duration = Duration::from_millis(400);
 const LONGEST_STEP: f64 = 1.0 / 20.0;
 /// Noise of frozen frames.
 const FROZEN_SEED: u32 = 0;
+/// Longest wait for a slice of a frame that is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Scene time of a single step, in seconds.
 const SINGLE_STEP: f64 = 1.0 / 30.0;
 /// Wished largest step of the network on a CPU, in multiply-accumulates: it bounds how long a slice can take.
@@ -44,6 +50,8 @@ const CPU_STEP: u64 = 1 << 25;
 pub struct Session {
     /// The frame in work.
     job: Option<Work>,
+    /// What the sides need beside the network as it is set. Before it, because they may share its scene image.
+    sides: Sides,
     neural: Option<Neural>,
     plain: Plain,
     geometry: Geometry,
@@ -74,9 +82,12 @@ pub struct Session {
     pub numbers: Numbers,
 }
 
-/// A frame in work.
+/// A frame in work: one job of the network as it is set, and one of every network beside it, one after the other.
 struct Work {
-    job: Job,
+    jobs: Vec<Job>,
+    /// How it was begun; the same for all jobs.
+    look: Look,
+    temporal: bool,
     /// It is not wanted any more; only its slice on the device is waited for.
     cancelled: bool,
     published: bool,
@@ -93,24 +104,42 @@ pub struct Numbers {
     pub times: Option<Times>,
     /// From its beginning to its end.
     pub duration: Option<Duration>,
+    /// Submissions that held steps of a network.
+    pub slices: u64,
+}
+
+impl Work {
+    /// The job that is being computed.
+    fn current(&self) -> &Job {
+        &self.jobs[self.jobs.len() - 1]
+    }
+
+    /// The job of the network as it is set, which begins every frame.
+    fn first(&self) -> &Job {
+        &self.jobs[0]
+    }
 }
 
 impl Session {
-    /// Prepares the scene, and begins to prepare the network.
+    /// Prepares the scene, and begins to prepare the network; without a source there is none.
     ///
     /// # Errors
     /// The size does not fit on the device, or an error of the device.
-    pub fn new(device: &Arc<Device>, scene: Scene, size: Extent, source: Source) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, scene: Scene, size: Extent, source: Option<Source>) -> Result<Self> {
         let studio = Studio::new(device, scene)?;
         let geometry = fit::check(device, size, 0)?;
         let plain = Plain::new(&studio, &geometry)?;
         let camera = studio.scene.path.at(0.0);
         Ok(Self {
             job: None,
+            sides: Sides::default(),
             neural: None,
             plain,
             geometry,
-            loading: Loading::start(device, source),
+            loading: match source {
+                Some(source) => Loading::start(device, source),
+                None => Loading::Failed("the viewer was started with --no-network".to_owned()),
+            },
             studio,
             pace: Pace::new(SLICE),
             generation: 0,
@@ -180,8 +209,35 @@ impl Session {
     /// Share of the frame in work that has run, and seconds since its beginning.
     pub fn progress(&self) -> Option<(f32, f32)> {
         let work = self.job.as_ref().filter(|work| !work.cancelled)?;
-        let neural = self.neural.as_ref()?;
-        Some((neural.progress(&work.job), work.job.begun().elapsed().as_secs_f32()))
+        let neurals = self.neural.iter().chain(self.sides.lanes().iter().map(|lane| &lane.neural));
+        let (mut done, mut all) = (0.0, 0.0);
+        for (place, neural) in neurals.enumerate() {
+            all += neural.cost() as f32;
+            done += work.jobs.get(place).map_or(0.0, |job| neural.progress(job) * neural.cost() as f32);
+        }
+        Some((done / all.max(1.0), work.first().begun().elapsed().as_secs_f32()))
+    }
+
+    /// The network in work of how many that a frame needs, counted from one; nothing where there is but one.
+    pub fn part(&self) -> Option<[usize; 2]> {
+        let work = self.job.as_ref().filter(|work| !work.cancelled)?;
+        let lanes = self.sides.lanes().len();
+        (lanes > 0).then(|| [work.jobs.len(), lanes + 1])
+    }
+
+    /// Left and right as they are shown.
+    pub fn sides(&self) -> &[Side; 2] {
+        self.sides.shown()
+    }
+
+    /// Whether other sides are being prepared.
+    pub fn is_preparing_sides(&self) -> bool {
+        self.sides.is_preparing()
+    }
+
+    /// How far the reference has come, where a side is one.
+    pub fn samples(&self) -> Option<Samples> {
+        self.sides.samples(&self.studio)
     }
 
     /// Whether a frame takes so long that its progress is worth showing.
@@ -196,6 +252,7 @@ impl Session {
         if let Some(neural) = &mut self.neural {
             neural.reset();
         }
+        self.sides.reset();
         self.last = None;
         self.cancel();
     }
@@ -213,6 +270,7 @@ impl Session {
         let geometry = fit::check(&self.studio.device, size, held)?;
         // The old buffers go first, so that both sizes never have to fit at once.
         self.job = None;
+        self.sides.forget();
         self.neural = None;
         self.record.forget();
         let device = Arc::clone(&self.studio.device);
@@ -248,6 +306,7 @@ impl Session {
         if let Some(neural) = &mut self.neural {
             neural.reset();
         }
+        self.sides.leave_scene();
         self.studio = studio;
         self.camera = self.studio.scene.path.at(0.0);
         (self.time, self.pending) = (0.0, 0.0);
@@ -326,11 +385,14 @@ impl Session {
             return Ok(false);
         }
         self.prepare(settings)?;
-        let Some(neural) = &mut self.neural else { return Ok(false) };
-        let mut fresh = false;
-        // At most a finished frame and the beginning of the next.
-        for _ in 0..2 {
-            if self.job.is_none() {
+        self.update_sides(settings)?;
+        self.keep_buffers(settings)?;
+        let mut fresh = self.sides.refine(&self.studio)?;
+        self.version += u64::from(fresh);
+        let Some(neural) = &mut self.neural else { return Ok(fresh) };
+        // At most a finished frame and the beginning of the next, with a turn for each network of both.
+        for _ in 0..2 * (1 + self.sides.lanes().len()) {
+            let Some(work) = &mut self.job else {
                 if !settings.network
                     || !matches!(self.loading, Loading::Ready(_))
                     || Self::rests(self.flown, &self.numbers)
@@ -341,11 +403,13 @@ impl Session {
                 let (earlier, later) = (self.time, self.time + self.pending);
                 if settings.path && self.studio.scene.path.cuts(earlier, later) {
                     neural.reset();
+                    self.sides.reset();
                     self.last = None;
                 }
                 let every = settings.look.reset_every;
                 if every > 0 && neural.frame().clock().since_reset() >= every {
                     neural.reset();
+                    self.sides.reset();
                 }
                 let view = next_view(
                     &self.studio.scene,
@@ -360,17 +424,24 @@ impl Session {
                 let parameters = settings.look.parameters(blend_scale(&self.loading));
                 let job = neural.begin(view, parameters, settings.temporal);
                 let job = if settings.look.frozen_seed { job.with_seed(FROZEN_SEED) } else { job };
-                self.job = Some(Work { job, cancelled: false, published: false });
-            }
-            let Some(work) = &mut self.job else { break };
+                let mut job = job;
+                job.hold(!self.sides.lanes().is_empty());
+                let (look, temporal) = (settings.look, settings.temporal);
+                self.job = Some(Work { jobs: vec![job], look, temporal, cancelled: false, published: false });
+                continue;
+            };
             if work.cancelled {
-                if work.job.has_landed(&self.studio)? {
+                if work.current().has_landed(&self.studio)? {
                     self.job = None;
                     continue;
                 }
                 break;
             }
-            let stage = match neural.advance(&self.studio, &mut work.job, &mut self.pace) {
+            let place = work.jobs.len() - 1;
+            let Work { jobs, look, temporal, .. } = work;
+            let lanes = self.sides.lanes_mut();
+            let computing = if place == 0 { &mut *neural } else { &mut lanes[place - 1].neural };
+            let stage = match computing.advance(&self.studio, &mut jobs[place], &mut self.pace) {
                 Ok(stage) => stage,
                 Err(error) => {
                     // The frame is lost and not computed again.
@@ -381,25 +452,57 @@ impl Session {
                     });
                 }
             };
-            if stage != Stage::Working && !work.published {
+            self.numbers.slices = self.numbers.slices.wrapping_add(jobs[place].take_slices());
+            if stage == Stage::Held {
+                if let Some(lane) = lanes.get(place) {
+                    // The next network's frame: the same instant, noise and look, with its own history.
+                    let temporal = lane.change.history.unwrap_or(*temporal);
+                    let job = lane.neural.begin(*jobs[0].view(), look.parameters(lane.blend_scale), temporal);
+                    let seed = jobs[0].parameters().seed;
+                    let mut job = job.with_seed(seed);
+                    job.hold(true);
+                    jobs.push(job);
+                    continue;
+                }
+                // All of them appear at once.
+                neural.compose(&self.studio, &mut jobs[0])?;
+                for (lane, job) in lanes.iter_mut().zip(&mut jobs[1..]) {
+                    lane.neural.compose(&self.studio, job)?;
+                }
+            }
+            let submitted = matches!(stage, Stage::Held | Stage::Submitted | Stage::Done(_));
+            if submitted && !work.published {
                 work.published = true;
-                self.last = Some(*work.job.view());
-                self.pair = Some(*work.job.view());
+                let view = *work.first().view();
+                self.last = Some(view);
+                self.pair = Some(view);
                 self.numbers.evaluated += 1;
                 self.version += 1;
                 fresh = true;
+                let parameters = work.look.parameters(1.0);
+                self.sides.follow(&self.studio, &view, &parameters)?;
             }
-            let Stage::Done(times) = stage else { break };
+            let Stage::Done(times) = stage else { if stage == Stage::Held { continue } else { break } };
+            let Work { jobs, .. } = work;
+            // The last one has run, so the first has: its times are those of the network as it is set.
+            let times = if jobs.len() == 1 {
+                times
+            } else {
+                match neural.advance(&self.studio, &mut jobs[0], &mut self.pace)? {
+                    Stage::Done(times) => times,
+                    _ => times,
+                }
+            };
             self.numbers.times = Some(times);
             self.numbers.timed += 1;
-            self.numbers.duration = Some(work.job.begun().elapsed());
+            self.numbers.duration = Some(work.first().begun().elapsed());
             if let Loading::Ready(loaded) = &self.loading {
-                self.record.finished(neural, &self.studio, loaded, &work.job)?;
+                self.record.finished(neural, &self.studio, loaded, work.first())?;
             }
             self.job = None;
         }
         // A frame from where the camera no longer is would be minutes late on a slow device.
-        if self.is_slow() && self.job.as_ref().is_some_and(|work| work.job.view().camera != self.camera) {
+        if self.is_slow() && self.job.as_ref().is_some_and(|work| work.first().view().camera != self.camera) {
             self.cancel();
         }
         Ok(fresh)
@@ -415,6 +518,10 @@ impl Session {
         if self.loading.poll()
             && let Loading::Failed(reason) = &self.loading
         {
+            settings.network = false;
+            anyhow::bail!(Refused(format!("the network cannot be used: {reason}")));
+        }
+        if let (Loading::Failed(reason), true) = (&self.loading, settings.network) {
             settings.network = false;
             anyhow::bail!(Refused(format!("the network cannot be used: {reason}")));
         }
@@ -442,6 +549,82 @@ impl Session {
                 anyhow::bail!(Refused(format!("the network cannot run at {}: {error:#}", self.geometry.valid)))
             }
         }
+    }
+
+    /// Moves towards the sides that are chosen; what cannot be is refused, and the choice goes back.
+    fn update_sides(&mut self, settings: &mut Settings) -> Result<()> {
+        let main = match (&self.neural, &self.loading) {
+            (Some(neural), Loading::Ready(loaded)) => Some((neural, loaded)),
+            _ => None,
+        };
+        let step_cost = self.studio.device.caps().is_cpu.then_some(CPU_STEP);
+        let base = Base { studio: &self.studio, main, geometry: &self.geometry, step_cost };
+        match self.sides.update(&settings.sides, &base) {
+            Ok(None) => Ok(()),
+            Ok(Some(changed)) => {
+                self.generation += 1;
+                if changed.networks {
+                    // A frame in work is one of the former sides; the pictures of new networks are not there yet.
+                    self.drop_work()?;
+                    if !self.sides.lanes().is_empty() {
+                        self.pair = None;
+                    }
+                }
+                if let (Some(view), true) = (self.last, self.sides.reference().is_some()) {
+                    self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0))?;
+                }
+                Ok(())
+            }
+            Err(error) if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) => Err(error),
+            Err(error) => {
+                settings.sides = self.sides.shown().clone();
+                anyhow::bail!(Refused(format!("{error:#}")))
+            }
+        }
+    }
+
+    /// Ends the frame in work, waiting for the slice of it that is on the device; one whose first network is still being
+    /// computed goes on with the new ones.
+    fn drop_work(&mut self) -> Result<()> {
+        if let Some(work) = &mut self.job
+            && let [job] = &mut work.jobs[..]
+            && !work.published
+        {
+            job.hold(!self.sides.lanes().is_empty());
+            return Ok(());
+        }
+        if let Some(work) = self.job.take() {
+            work.current().wait(&self.studio, PATIENCE)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the buffers that a view or the inspector shows, and lets go of them when nothing does.
+    fn keep_buffers(&mut self, settings: &mut Settings) -> Result<()> {
+        let Some(neural) = &mut self.neural else { return Ok(()) };
+        let view = settings.compare.mode == CompareMode::View;
+        let viewed = self.sides.viewed();
+        let mut changed = false;
+        let mut keep = |neural: &mut Neural, place: Option<usize>| {
+            let wanted = settings.inspector || (view && place == viewed);
+            changed |= wanted != neural.keeps();
+            neural.keep(&self.studio, wanted)
+        };
+        let mut result = keep(neural, None);
+        for (place, lane) in self.sides.lanes_mut().iter_mut().enumerate() {
+            result = result.and_then(|()| keep(&mut lane.neural, Some(place)));
+        }
+        self.generation += u64::from(changed);
+        result.or_else(|error| {
+            if error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost) {
+                return Err(error);
+            }
+            settings.inspector = false;
+            if view {
+                settings.compare.mode = CompareMode::Side;
+            }
+            anyhow::bail!(Refused(format!("the buffers of a frame cannot be kept: {error:#}")))
+        })
     }
 
     fn cancel(&mut self) {
@@ -473,53 +656,142 @@ impl Session {
     /// The pictures to show.
     pub fn shown(&self, picture: Picture) -> Shown<'_> {
         let extent = self.geometry.valid;
-        let sources = self.sources(picture);
-        match (&self.neural, picture) {
-            (Some(neural), Picture::Pair | Picture::Bypass) => Shown {
-                input: neural.display_input(),
-                neural: neural.display_neural(),
-                extent,
-                generation: 2 * self.generation + 1,
-                version: self.version,
-                sources,
-                pick: None,
-            },
-            _ => Shown {
-                input: self.plain.display(),
-                neural: self.plain.display(),
-                extent,
-                generation: 2 * self.generation,
-                version: self.version,
-                sources,
-                pick: None,
-            },
+        let original = match (&self.neural, picture) {
+            (Some(neural), Picture::Pair | Picture::Bypass) => neural.display_input(),
+            _ => self.plain.display(),
+        };
+        Shown {
+            sides: [0, 1].map(|place| self.side_sources(&self.sides.shown()[place], picture)),
+            original,
+            extent,
+            generation: 4 * self.generation + picture as u64,
+            version: self.version,
+            sources: self.sources(picture),
+            pick: None,
         }
     }
 
-    /// What belongs to the pictures of `shown`.
-    fn sources(&self, picture: Picture) -> Sources<'_> {
-        let buffers = match (&self.neural, picture) {
-            (Some(neural), Picture::Pair | Picture::Bypass) => neural.gbuffer(),
-            _ => self.plain.gbuffer(),
+    /// The picture of a side, and what it was made of.
+    fn side_sources(&self, side: &Side, picture: Picture) -> SideSources<'_> {
+        let extent = self.geometry.valid;
+        if let (Side::Reference(_), Some(reference)) = (side, self.sides.reference()) {
+            let color = Some(reference.gbuffer().color());
+            return SideSources {
+                picture: reference.display(),
+                extent,
+                color,
+                proxy: None,
+                published: None,
+                with: None,
+            };
+        }
+        let Some(main) = self.neural.as_ref().filter(|_| picture != Picture::Live) else {
+            let color = Some(self.plain.gbuffer().color());
+            return SideSources {
+                picture: self.plain.display(),
+                extent,
+                color,
+                proxy: None,
+                published: None,
+                with: None,
+            };
         };
-        let frame = self.neural.as_ref().filter(|_| picture == Picture::Pair).map(Neural::frame);
-        // Only a fast device has the scene of the finished frame still: a frame in work has overwritten it.
         let ahead = picture == Picture::Pair && self.job.as_ref().is_some_and(|work| !work.published);
+        let lane = self.sides.lane_of(side).filter(|_| picture == Picture::Pair);
+        let neural = lane.map_or(main, |place| &self.sides.lanes()[place].neural);
+        // The kept buffers are those of the picture; the frame's own may be those of the next one already.
+        let kept = neural.snapshot().filter(|_| picture == Picture::Pair);
+        let color = kept.map(|kept| kept.color()).or((!ahead).then(|| neural.gbuffer().color()));
+        if *side == Side::Off || picture == Picture::Bypass {
+            return SideSources {
+                picture: main.display_input(),
+                extent,
+                color,
+                proxy: None,
+                published: None,
+                with: None,
+            };
+        }
+        SideSources {
+            picture: neural.display_neural(),
+            extent: neural.frame().geometry().valid,
+            color,
+            proxy: kept.map(|kept| kept.proxy()),
+            published: kept.map(|kept| kept.published()),
+            with: kept.and_then(|kept| kept.parameters().copied()),
+        }
+    }
+
+    /// The buffers behind the pictures, for the inspector and the views: of the right side's network, else of the left
+    /// one's, else of the network as it is set.
+    fn sources(&self, picture: Picture) -> Sources<'_> {
+        let neural = self.neural.as_ref().filter(|_| picture != Picture::Live).map(|main| {
+            let lane = self.sides.viewed().filter(|_| picture == Picture::Pair);
+            lane.map_or(main, |place| &self.sides.lanes()[place].neural)
+        });
+        let pair = neural.filter(|_| picture == Picture::Pair);
+        if let Some((neural, kept)) = pair.and_then(|neural| Some((neural, neural.snapshot()?))) {
+            return Sources {
+                geometry: *neural.frame().geometry(),
+                color: kept.color(),
+                depth: kept.depth(),
+                motion: kept.motion(),
+                proxy: Some(kept.proxy()),
+                features: Some(kept.features()),
+                head: Some(kept.head()),
+                with: kept.parameters().copied(),
+                ahead: false,
+            };
+        }
+        let buffers = neural.map_or(self.plain.gbuffer(), Neural::gbuffer);
         Sources {
+            geometry: neural.map_or(self.geometry, |neural| *neural.frame().geometry()),
             color: buffers.color(),
             depth: buffers.depth(),
             motion: buffers.motion(),
-            proxy: frame.and_then(|frame| frame.proxy()),
-            published: frame.map(|frame| frame.published()),
-            ahead,
+            proxy: pair.and_then(|neural| neural.frame().proxy()),
+            features: None,
+            head: None,
+            with: None,
+            ahead: pair.is_some() && self.job.as_ref().is_some_and(|work| !work.published),
         }
+    }
+
+    /// Geometry of the frames whose buffers the views show.
+    pub fn viewed_geometry(&self) -> Geometry {
+        let lane = self.sides.viewed().map(|place| &self.sides.lanes()[place].neural);
+        lane.map_or(self.geometry, |neural| *neural.frame().geometry())
+    }
+
+    /// Whether the pictures of both sides are of what they are called: otherwise one stands in for the other.
+    pub fn differs(&self, picture: Picture) -> bool {
+        let pair = picture == Picture::Pair;
+        self.sides.shown().iter().all(|side| pair || !matches!(side, Side::Network(_)))
+    }
+
+    /// What the sides show, in words.
+    pub fn labels(&self, settings: &Settings, picture: Picture) -> [String; 2] {
+        [0, 1].map(|place| {
+            let side = &self.sides.shown()[place];
+            match side {
+                Side::Off => side.label(),
+                Side::Reference(samples) => match self.samples() {
+                    Some(Samples { done, total }) if done < total => format!("reference, {done} of {samples} samples"),
+                    _ => side.label(),
+                },
+                Side::Network(_) if !settings.network => "network is off".to_owned(),
+                Side::Network(_) if picture == Picture::Live => "without network, computing".to_owned(),
+                Side::Network(_) => side.label(),
+            }
+        })
     }
 
     /// Whether the live picture that is there will do: on a slow device, drawing it anew only for other noise takes time
     /// from the network.
     pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
         // How it is seen does not change it.
-        let settings = Settings { compare: Compare::default(), inspector: false, ..settings.clone() };
+        let settings =
+            Settings { compare: Compare::default(), sides: side::DEFAULT, inspector: false, ..settings.clone() };
         let now = (self.camera, self.time, settings);
         let same = picture == Picture::Live && self.is_slow() && self.live.as_ref() == Some(&now);
         self.live = (picture == Picture::Live).then_some(now);
@@ -527,7 +799,10 @@ impl Session {
     }
 
     /// The view of a live picture; takes the time that has passed when nothing else will.
-    pub fn live_view(&mut self, settings: &Settings, picture: Picture) -> View {
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn live_view(&mut self, settings: &Settings, picture: Picture) -> Result<View> {
         let mut view = if settings.network && picture == Picture::Live && self.job.is_some() {
             // Time belongs to the frame in work.
             view_at(settings, self.camera, self.time, self.last, self.number)
@@ -548,7 +823,8 @@ impl Session {
             view.previous_camera = view.camera;
             view.previous_time = view.time;
         }
-        view
+        self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0))?;
+        Ok(view)
     }
 
     /// Records a live picture.
@@ -573,6 +849,8 @@ impl Session {
     pub fn submitted(&mut self, picture: Picture, view: View) {
         if let (Some(neural), Picture::Bypass) = (&mut self.neural, picture) {
             neural.finish_bypass();
+            // The networks beside it see nothing of this frame.
+            self.sides.reset();
             self.last = Some(view);
             // The pictures of the frame passes are no pair any more.
             self.pair = None;
@@ -583,13 +861,18 @@ impl Session {
     pub fn settle(&self, limit: Duration) {
         if let Some(work) = &self.job {
             // Running out of time is no error here.
-            _ = work.job.wait(&self.studio, limit);
+            _ = work.current().wait(&self.studio, limit);
         }
     }
 
     /// Whether something is on the device that will want attention when it has run.
     pub fn is_working(&self) -> bool {
-        self.waiting || self.job.is_some() || self.record.is_busy() || matches!(self.loading, Loading::Running(_))
+        self.waiting
+            || self.sides.is_preparing()
+            || self.sides.is_refining()
+            || self.job.is_some()
+            || self.record.is_busy()
+            || matches!(self.loading, Loading::Running(_))
     }
 }
 
@@ -650,3 +933,7 @@ fn view_at(settings: &Settings, camera: Camera, time: f64, last: Option<View>, n
         },
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

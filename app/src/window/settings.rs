@@ -4,6 +4,7 @@ use network::geometry::Extent;
 
 use super::layout::Compare;
 use super::look::Look;
+use crate::engine::side::{self, Side};
 
 /// All choices. Everything but `size` is a parameter of the next frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +15,8 @@ pub struct Settings {
     pub temporal: bool,
     /// What is compared, and how it is seen.
     pub compare: Compare,
+    /// What is compared: left and right. A change is taken over when it can be shown.
+    pub sides: [Side; 2],
     /// Size of the rendered frame, in pixels; independent of the window.
     pub size: Extent,
     /// Whether the scene stands still.
@@ -43,6 +46,7 @@ impl Settings {
             network: true,
             temporal: true,
             compare: Compare::default(),
+            sides: side::DEFAULT,
             size,
             paused: false,
             path: true,

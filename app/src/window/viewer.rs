@@ -17,9 +17,10 @@ use super::arrival::Arrival;
 use super::flight::{self, Flight};
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
-use super::layout::{self, Layout};
+use super::layout::{self, CompareMode, Layout};
 use super::loading::Loading;
 use super::pacing::Pacing;
+use super::probe;
 use super::saved::{self, Saved};
 use super::screenshot::Screenshots;
 use super::session::{Picture, Refused, Session};
@@ -86,7 +87,8 @@ impl Viewer {
         let graphics = Graphics::new(&device, &window, options.vsync)?;
         let later = options.scene.is_file();
         let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
-        let mut session = Session::new(&device, scene, size, options.source.clone())?;
+        let source = options.network.then(|| options.source.clone());
+        let mut session = Session::new(&device, scene, size, source)?;
         session.ask_replay(globals.replay)?;
         let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
         if later {
@@ -101,8 +103,12 @@ impl Viewer {
         let now = Instant::now();
         let mut settings = Settings::new(size);
         saved.apply(&mut settings);
+        settings.network = options.network;
         if let Some(mode) = options.mode {
             settings.compare.mode = mode;
+        }
+        for (side, asked) in settings.sides.iter_mut().zip(&options.sides) {
+            asked.iter().for_each(|asked| side.clone_from(asked));
         }
         Ok(Self {
             layout: layout::layout(&settings.compare, [0, 0, 1, 1], size),
@@ -143,9 +149,12 @@ impl Viewer {
         self.session.is_working()
     }
 
-    /// Size of the rendered frame.
+    /// Size of what the picture area shows: the rendered frame's, or the padded field's.
     pub fn image(&self) -> Extent {
-        self.session.geometry().valid
+        match self.settings.compare.mode {
+            CompareMode::View => self.settings.compare.view.space(&self.session.viewed_geometry()),
+            _ => self.session.geometry().valid,
+        }
     }
 
     /// Looks after the frame in work; true when there is something new to draw.
@@ -202,11 +211,17 @@ impl Viewer {
         let view = match picture {
             Picture::Pair => None,
             live if self.session.keeps_live(&self.settings, live) => None,
-            live => Some(self.session.live_view(&self.settings, live)),
+            live => Some(self.session.live_view(&self.settings, live)?),
         };
         let on_image = self.settings.inspector && self.on_picture();
         let pointer = self.held.pointer.filter(|_| on_image);
-        let pick = pointer.and_then(|at| self.layout.pixel_at(at, self.image()));
+        // Of the image only: the border of the padded field has no pixel of it.
+        let valid = self.session.geometry().valid;
+        let seen = match self.settings.compare.mode {
+            CompareMode::View => self.session.viewed_geometry().valid,
+            _ => valid,
+        };
+        let pick = pointer.and_then(|at| Some(probe::scaled(self.layout.pixel_at(at, seen)?, seen, valid)));
         let shown = Shown { pick, ..self.session.shown(picture) };
         let (session, settings) = (&self.session, &self.settings);
         let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| match &view {
@@ -251,7 +266,8 @@ impl Viewer {
         let room = overlay::has_room(egui::vec2(window.width as f32, window.height as f32) / scale);
         let left = if self.settings.overlay && room { (overlay::PANEL_WIDTH * scale).round() as i32 } else { 0 };
         let compare = &self.settings.compare;
-        let mut layout = layout::layout(compare, [left, 0, width, height], self.image());
+        let image = self.image();
+        let mut layout = layout::layout(compare, [left, 0, width, height], image);
         if self.held.original() {
             compare.original(&mut layout);
         }
@@ -260,11 +276,13 @@ impl Viewer {
 
     /// Collects what the overlay shows.
     fn gather(&mut self, seconds: f64, picture: Picture) {
+        let image = self.image();
         let geometry = *self.session.geometry();
         let numbers = self.session.numbers;
         let window = self.graphics.size();
         let panel = if self.settings.overlay { overlay::PANEL_WIDTH as u32 } else { 0 };
         let status = &mut self.status;
+        status.space = [image.width, image.height];
         status.size = geometry.valid.to_string();
         status.field = geometry.field.to_string();
         status.gflop = self.session.cost().map(|cost| 2e-9 * cost as f64);
@@ -291,6 +309,24 @@ impl Viewer {
             Picture::Bypass | Picture::Live => Some(drawn.live),
         };
         status.reading = self.graphics.reading().cloned();
+        status.flip_mean = self.graphics.flip_mean();
+        status.sides = self.session.labels(&self.settings, picture);
+        status.preparing_sides = self.session.is_preparing_sides();
+        status.samples = self.session.samples();
+        status.differs = self.session.differs(picture);
+        status.network_submissions = numbers.slices;
+        let kind = self.settings.compare.view.kind;
+        let sources = self.session.shown(picture).sources;
+        let missing = match self.session.loading() {
+            _ if sources.has(kind) => None,
+            Loading::Failed(_) => Some("there is no network"),
+            _ if !self.settings.network => Some("the network is off"),
+            _ if picture == Picture::Pair => Some("from the next frame on"),
+            _ => Some("no frame with network yet"),
+        };
+        status.view_missing = missing.map(ToOwned::to_owned);
+        status.view_ahead = sources.ahead;
+        status.view_weight = sources.with.map(|with| if with.history_valid { with.blend_scale } else { 0.0 });
         status.ignored = match self.session.loading() {
             Loading::Ready(loaded) => loaded.ignored.clone(),
             _ => Vec::new(),
@@ -306,6 +342,7 @@ impl Viewer {
         }
         let slow = self.session.is_slow();
         status.progress = self.session.progress().filter(|_| slow).map(|(done, elapsed)| Progress { done, elapsed });
+        status.part = self.session.part().filter(|_| slow);
         status.preview = picture == Picture::Live;
         status.error =
             self.message.as_ref().filter(|(_, since)| since.elapsed() < MESSAGE).map(|(text, _)| text.clone());
@@ -462,6 +499,9 @@ impl Viewer {
             "line": self.settings.compare.line,
             "difference": self.settings.compare.difference,
             "gain": self.settings.compare.gain,
+            "sides": self.session.sides(),
+            "wanted_sides": self.settings.sides,
+            "view": self.settings.compare.view,
             "scale": self.layout.scale,
             "fits": self.settings.compare.zoom.scale.is_none(),
             "original": self.held.original(),

@@ -1,33 +1,17 @@
 //! FLIP for low dynamic range pictures (Andersson et al., "FLIP: A Difference Evaluator for Alternating Images", 2020).
 
-use std::f32::consts::PI;
-
 use rayon::prelude::*;
 
 use super::Rgb8;
 use super::color::{from_opponent, hunt_lab, hyab, linear, opponent};
-use super::convolve::{Plane, kernel, normalised, separable};
+use super::convolve::{Plane, separable};
+use super::flip_filters::{
+    COLOR_EXPONENT, ColorFilter, Detectors, FEATURE_EXPONENT, KNEE_VALUE, Spread, color_filters,
+};
 use crate::geometry::Extent;
 
 /// Pixels per degree of a 0.7 m wide display of 3840 pixels seen from 0.7 m, the usual setting.
 pub const DEFAULT_PIXELS_PER_DEGREE: f32 = 67.020_645;
-
-/// Width in degrees of the feature detectors.
-const FEATURE_WIDTH: f32 = 0.082;
-/// Exponents of the colour and the feature difference.
-const COLOR_EXPONENT: f32 = 0.7;
-const FEATURE_EXPONENT: f32 = 0.5;
-/// The share of the largest colour difference that maps to [`KNEE_VALUE`].
-const KNEE: f32 = 0.4;
-const KNEE_VALUE: f32 = 0.95;
-
-/// Contrast sensitivity of a channel: a sum of Gaussians `a * sqrt(pi / b) * exp(-pi^2 r^2 / b)`, r in degrees.
-type Sensitivity = &'static [(f32, f32)];
-const ACHROMATIC: Sensitivity = &[(1.0, 0.0047)];
-const RED_GREEN: Sensitivity = &[(1.0, 0.0053)];
-const BLUE_YELLOW: Sensitivity = &[(34.1, 0.04), (13.5, 0.025)];
-/// The largest b above, which sets the filters' radius.
-const WIDEST: f32 = 0.04;
 
 /// The perceived difference of every pixel, 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,23 +73,12 @@ fn planes(picture: &Rgb8) -> [Plane; 3] {
 
 /// What the eye resolves of a picture, as L*a*b* with the Hunt effect.
 fn filtered(planes: &[Plane; 3], extent: Extent, ppd: f32) -> Vec<[f32; 3]> {
-    let radius = (3.0 * (WIDEST / (2.0 * PI * PI)).sqrt() * ppd).ceil() as usize;
-    let [y, cx, cz] = [ACHROMATIC, RED_GREEN, BLUE_YELLOW];
-    let seen = [(y, 0), (cx, 1), (cz, 2)].map(|(sensitivity, channel): (Sensitivity, usize)| {
-        // Each Gaussian is separable; its share of the sum is its integral's share.
-        let parts: Vec<(Vec<f32>, f32)> = sensitivity
-            .iter()
-            .map(|&(a, b)| {
-                let line = kernel(radius, |x| (-PI * PI * (x / ppd).powi(2) / b).exp());
-                let sum: f32 = line.iter().sum();
-                (normalised(line), a * (PI / b).sqrt() * sum * sum)
-            })
-            .collect();
-        let total: f32 = parts.iter().map(|(_, weight)| weight).sum();
+    let filters = color_filters(ppd);
+    let seen: [Plane; 3] = std::array::from_fn(|channel| {
         let mut sum = vec![0.0; extent.pixels()];
-        for (line, weight) in &parts {
+        for ColorFilter { line, share } in &filters[channel] {
             let part = separable(&planes[channel], extent, line, line);
-            sum.iter_mut().zip(part).for_each(|(sum, value)| *sum += value * weight / total);
+            sum.iter_mut().zip(part).for_each(|(sum, value)| *sum += value * share);
         }
         sum
     });
@@ -117,9 +90,7 @@ fn filtered(planes: &[Plane; 3], extent: Extent, ppd: f32) -> Vec<[f32; 3]> {
 
 /// Colour differences, redistributed to 0..=1.
 fn color_difference(a: &[[f32; 3]], b: &[[f32; 3]]) -> Vec<f32> {
-    let (green, blue) = (hunt_lab([0.0, 1.0, 0.0]), hunt_lab([0.0, 0.0, 1.0]));
-    let largest = hyab(green, blue).powf(COLOR_EXPONENT);
-    let knee = KNEE * largest;
+    let Spread { largest, knee } = Spread::new();
     let spread = |(&a, &b): (&[f32; 3], &[f32; 3])| {
         let e = hyab(a, b).powf(COLOR_EXPONENT);
         if e < knee { e * KNEE_VALUE / knee } else { KNEE_VALUE + (e - knee) / (largest - knee) * (1.0 - KNEE_VALUE) }
@@ -136,12 +107,7 @@ struct Features {
 impl Features {
     fn of(luma: &[f32], extent: Extent, ppd: f32) -> Self {
         let luma: Plane = luma.iter().map(|y| (y + 16.0) / 116.0).collect();
-        let deviation = 0.5 * FEATURE_WIDTH * ppd;
-        let radius = (3.0 * deviation).ceil() as usize;
-        let gauss = |x: f32| (-x * x / (2.0 * deviation * deviation)).exp();
-        let smooth = normalised(kernel(radius, gauss));
-        let edge = balanced(kernel(radius, |x| -x * gauss(x)));
-        let point = balanced(kernel(radius, |x| (x * x / (deviation * deviation) - 1.0) * gauss(x)));
+        let Detectors { smooth, edge, point } = Detectors::new(ppd);
         let strength = |detector: &[f32]| {
             let across = separable(&luma, extent, detector, &smooth);
             let down = separable(&luma, extent, &smooth, detector);
@@ -149,12 +115,4 @@ impl Features {
         };
         Self { edge: strength(&edge), point: strength(&point) }
     }
-}
-
-/// The kernel with its positive weights summing to 1 and its negative ones to -1.
-fn balanced(mut kernel: Vec<f32>) -> Vec<f32> {
-    let positive: f32 = kernel.iter().filter(|&&w| w > 0.0).sum();
-    let negative: f32 = kernel.iter().filter(|&&w| w < 0.0).sum();
-    kernel.iter_mut().for_each(|w| *w /= if *w > 0.0 { positive } else { -negative });
-    kernel
 }

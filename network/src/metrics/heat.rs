@@ -14,11 +14,12 @@ const STOPS: [[f32; 3]; 6] = [
 
 /// The map in false colours: black for no difference, pale yellow for 1.
 pub fn heat_map(map: &FlipMap) -> Rgb8 {
-    let bytes = map.values.iter().flat_map(|&value| color(value)).collect();
+    let bytes = map.values.iter().flat_map(|&value| heat_color(value)).collect();
     Rgb8 { extent: map.extent, bytes }
 }
 
-fn color(value: f32) -> [u8; 3] {
+/// The false colour of a value, 0 to 1.
+pub fn heat_color(value: f32) -> [u8; 3] {
     let at = value.clamp(0.0, 1.0) * (STOPS.len() - 1) as f32;
     let low = (at as usize).min(STOPS.len() - 2);
     let part = at - low as f32;

@@ -8,12 +8,14 @@ mod color;
 mod convolve;
 mod counts;
 mod flip;
+mod flip_filters;
 mod heat;
 mod ssim;
 
 pub use counts::{Counts, FirstPixel, psnr};
 pub use flip::{DEFAULT_PIXELS_PER_DEGREE, FlipMap, flip};
-pub use heat::heat_map;
+pub use flip_filters::{TABLE_TAPS, shader_tables};
+pub use heat::{heat_color, heat_map};
 pub use ssim::{Ssim, ssim};
 
 use crate::geometry::Extent;

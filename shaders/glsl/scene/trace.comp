@@ -170,7 +170,7 @@ void main() {
         total += trace(pixel, sample_offset(i), index, i == 0u);
     }
     sum[at] = vec4(total, 0.0);
-    if (first_sample + sample_count >= total_samples) store_colour(at, total / float(total_samples));
+    store_colour(at, total / float(min(first_sample + sample_count, total_samples)));
 #else
     store_colour(at, trace(pixel, frame.jitter.xy, frame.counts.w, true));
 #endif
