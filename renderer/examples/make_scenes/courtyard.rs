@@ -47,14 +47,14 @@ impl Paints {
         let none = || json!({});
         let both = || json!({ "doubleSided": true });
         Self {
-            stone: surface(glb, 512, none(), |u, v| plaster(u, v, rgb(206, 190, 160))),
+            stone: surface(glb, 256, none(), |u, v| plaster(u, v, rgb(206, 190, 160))),
             floor: surface(glb, 1024, none(), |u, v| slabs(u, v, rgb(150, 136, 112), rgb(196, 180, 150))),
             marble: surface(glb, 1024, none(), |u, v| marble(u, v, 4.0, rgb(214, 204, 190), rgb(92, 60, 52))),
             glazed: surface(glb, 512, none(), |u, v| {
                 glazed(u, v, [rgb(232, 226, 208), rgb(36, 76, 140), rgb(196, 132, 40), rgb(30, 116, 112)])
             }),
-            plaster: surface(glb, 1024, none(), |u, v| plaster(u, v, rgb(214, 160, 98))),
-            white: surface(glb, 512, none(), |u, v| plaster(u, v, rgb(226, 220, 206))),
+            plaster: surface(glb, 512, none(), |u, v| plaster(u, v, rgb(214, 160, 98))),
+            white: surface(glb, 256, none(), |u, v| plaster(u, v, rgb(226, 220, 206))),
             brick: surface(glb, 1024, none(), brick_wall),
             wood: surface(glb, 512, none(), |u, v| planks(u, v, 4.0, rgb(70, 42, 24), rgb(142, 96, 56))),
             shutter: surface(glb, 256, none(), |_, v| {

@@ -3,6 +3,7 @@
 use crate::shape::Shape;
 use glam::{Mat4, Quat, Vec3};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::error::Error;
 use std::path::Path;
 
@@ -10,6 +11,9 @@ use std::path::Path;
 pub struct Glb {
     json: Map<String, Value>,
     binary: Vec<u8>,
+    /// Views by their bytes, and accessors by their JSON: what is the same is stored once.
+    views: HashMap<Vec<u8>, usize>,
+    accessors: HashMap<String, usize>,
 }
 
 /// Where a node is in its parent's space.
@@ -52,7 +56,7 @@ impl Glb {
     pub fn new() -> Self {
         let mut json = Map::new();
         json.insert("asset".into(), json!({ "version": "2.0", "generator": "nrview make_scenes" }));
-        Self { json, binary: Vec::new() }
+        Self { json, binary: Vec::new(), views: HashMap::new(), accessors: HashMap::new() }
     }
 
     fn add(&mut self, list: &str, value: Value) -> usize {
@@ -63,10 +67,15 @@ impl Glb {
     }
 
     fn view(&mut self, bytes: &[u8]) -> usize {
+        if let Some(view) = self.views.get(bytes) {
+            return *view;
+        }
         let offset = self.binary.len();
         self.binary.extend(bytes);
         self.binary.resize(self.binary.len().next_multiple_of(4), 0);
-        self.add("bufferViews", json!({ "buffer": 0, "byteOffset": offset, "byteLength": bytes.len() }))
+        let view = self.add("bufferViews", json!({ "buffer": 0, "byteOffset": offset, "byteLength": bytes.len() }));
+        self.views.insert(bytes.to_vec(), view);
+        view
     }
 
     fn accessor(&mut self, bytes: &[u8], kind: &str, component: u32, count: usize, more: Value) -> usize {
@@ -75,7 +84,13 @@ impl Glb {
         if let (Some(to), Some(from)) = (accessor.as_object_mut(), more.as_object()) {
             to.extend(from.clone());
         }
-        self.add("accessors", accessor)
+        let key = accessor.to_string();
+        if let Some(known) = self.accessors.get(&key) {
+            return *known;
+        }
+        let number = self.add("accessors", accessor);
+        self.accessors.insert(key, number);
+        number
     }
 
     /// An accessor of rows of floats.

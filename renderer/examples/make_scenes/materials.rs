@@ -144,9 +144,9 @@ pub fn make() -> Glb {
     let mut glb = Glb::new();
     let mut channels = Vec::new();
     let floor = surface(&mut glb, 1024, json!({}), |u, v| marble(u, v, 4.0, rgb(206, 202, 196), rgb(58, 60, 66)));
-    let wall = surface(&mut glb, 1024, json!({}), |u, v| plaster(u, v, rgb(74, 96, 110)));
-    let wood = surface(&mut glb, 1024, json!({}), |u, v| planks(u, v, 5.0, rgb(86, 54, 32), rgb(168, 116, 70)));
-    let brick = surface(&mut glb, 1024, json!({}), brick_wall);
+    let wall = surface(&mut glb, 512, json!({}), |u, v| plaster(u, v, rgb(74, 96, 110)));
+    let wood = surface(&mut glb, 512, json!({}), |u, v| planks(u, v, 5.0, rgb(86, 54, 32), rgb(168, 116, 70)));
+    let brick = surface(&mut glb, 512, json!({}), brick_wall);
     let white = plain(&mut glb, [0.78, 0.77, 0.74], 0.0, 0.5);
     let dark = plain(&mut glb, [0.04, 0.04, 0.045], 0.0, 0.4);
     let brass = plain(&mut glb, [0.9, 0.64, 0.28], 1.0, 0.2);

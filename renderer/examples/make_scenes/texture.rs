@@ -54,13 +54,15 @@ pub fn surface(glb: &mut Glb, size: u32, more: Value, at: impl Fn(f32, f32) -> T
         let c = slope * 0.5 + 0.5;
         image::Rgb([byte(c.x), byte(c.y), byte(c.z)])
     });
-    let rough = RgbImage::from_fn(size, size, |x, y| {
-        let t = texels[y as usize * n + x as usize];
+    // What shines needs less detail than what is seen.
+    let half = size / 2;
+    let rough = RgbImage::from_fn(half, half, |x, y| {
+        let t = texels[2 * y as usize * n + 2 * x as usize];
         image::Rgb([255, byte(t.roughness), byte(t.metallic)])
     });
-    let base = glb.texture(&jpeg(&colour, 88));
-    let normal = glb.texture(&jpeg(&normal, 86));
-    let rough = glb.texture(&jpeg(&rough, 75));
+    let base = glb.texture(&jpeg(&colour, 82));
+    let normal = glb.texture(&jpeg(&normal, 78));
+    let rough = glb.texture(&jpeg(&rough, 70));
     let mut material = json!({
         "pbrMetallicRoughness": {
             "baseColorTexture": { "index": base }, "metallicRoughnessTexture": { "index": rough },
