@@ -23,6 +23,8 @@ pub struct Reference {
     of: Option<(View, Parameters)>,
     parts: u32,
     done: u32,
+    /// Whether another instant than this one is shown beside it.
+    late: bool,
 }
 
 /// How far a reference has come.
@@ -48,6 +50,7 @@ impl Reference {
             of: None,
             parts: 0,
             done: 0,
+            late: false,
         })
     }
 
@@ -62,6 +65,12 @@ impl Reference {
         Samples { done: done.min(self.samples), total: self.samples }
     }
 
+    /// Noise seed of the instant that is shown.
+    #[cfg(test)]
+    pub fn frame(&self) -> Option<u32> {
+        self.of.as_ref().map(|(view, _)| view.frame)
+    }
+
     /// Whether parts are missing.
     pub fn is_incomplete(&self) -> bool {
         self.done < self.parts
@@ -72,14 +81,27 @@ impl Reference {
         (self.of, self.parts, self.done) = (None, 0, 0);
     }
 
-    /// Shows the instant of a view: goes on with it, or begins it and submits its first part at once.
+    /// Whether the picture is of an earlier instant than the last one asked for.
+    pub fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// Shows the instant of a view: goes on with it, or begins it and submits its first part at once. Without `patience` it
+    /// stays at the earlier instant while a part of that is on the device.
     ///
     /// # Errors
     /// The scene is broken, or an error of the device.
-    pub fn follow(&mut self, studio: &Studio, view: &View, parameters: &Parameters) -> Result<()> {
+    pub fn follow(&mut self, studio: &Studio, view: &View, parameters: &Parameters, patience: bool) -> Result<()> {
         let parameters = Parameters { seed: 0, history_valid: false, ..*parameters };
         let same = self.of.as_ref().is_some_and(|(of, with)| is_same_instant(of, view) && *with == parameters);
+        self.late = false;
         if same {
+            return Ok(());
+        }
+        if let (Some(flight), false) = (self.flight, patience)
+            && !studio.device.is_done(flight)?
+        {
+            self.late = true;
             return Ok(());
         }
         let view = view.with_samples(self.samples);

@@ -17,7 +17,7 @@ use super::loading::Loading;
 use super::look::Look;
 use super::probe::{SideSources, Sources};
 use super::record::Record;
-use super::reference::Samples;
+use super::reference::{Reference, Samples};
 use super::settings::Settings;
 use super::sides::{Base, Sides};
 use crate::engine::fit;
@@ -390,8 +390,8 @@ impl Session {
         let mut fresh = self.sides.refine(&self.studio)?;
         self.version += u64::from(fresh);
         let Some(neural) = &mut self.neural else { return Ok(fresh) };
-        // At most a finished frame and the beginning of the next, with a turn for each network of both.
-        for _ in 0..2 * (1 + self.sides.lanes().len()) {
+        // At most a finished frame and the next one, with a turn for its beginning and for each of its networks.
+        for _ in 0..4 + 2 * self.sides.lanes().len() {
             let Some(work) = &mut self.job else {
                 if !settings.network
                     || !matches!(self.loading, Loading::Ready(_))
@@ -480,7 +480,7 @@ impl Session {
                 self.version += 1;
                 fresh = true;
                 let parameters = work.look.parameters(1.0);
-                self.sides.follow(&self.studio, &view, &parameters)?;
+                self.sides.follow(&self.studio, &view, &parameters, true)?;
             }
             let Stage::Done(times) = stage else { if stage == Stage::Held { continue } else { break } };
             let Work { jobs, .. } = work;
@@ -571,7 +571,7 @@ impl Session {
                     }
                 }
                 if let (Some(view), true) = (self.last, self.sides.reference().is_some()) {
-                    self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0))?;
+                    self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0), true)?;
                 }
                 Ok(())
             }
@@ -775,6 +775,9 @@ impl Session {
             let side = &self.sides.shown()[place];
             match side {
                 Side::Off => side.label(),
+                Side::Reference(_) if self.sides.reference().is_some_and(Reference::is_late) => {
+                    "reference of an earlier instant".to_owned()
+                }
                 Side::Reference(samples) => match self.samples() {
                     Some(Samples { done, total }) if done < total => format!("reference, {done} of {samples} samples"),
                     _ => side.label(),
@@ -823,7 +826,8 @@ impl Session {
             view.previous_camera = view.camera;
             view.previous_time = view.time;
         }
-        self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0))?;
+        // A live picture does not wait for the reference of an earlier one.
+        self.sides.follow(&self.studio, &view, &settings.look.parameters(1.0), false)?;
         Ok(view)
     }
 
@@ -935,5 +939,4 @@ fn view_at(settings: &Settings, camera: Camera, time: f64, last: Option<View>, n
 }
 
 #[cfg(test)]
-#[path = "session_tests.rs"]
-mod tests;
+mod side_tests;

@@ -229,12 +229,13 @@ impl Sides {
         Ok(Lane { change: change.clone(), neural: neural?, blend_scale })
     }
 
-    /// The reference goes on with the instant of a view, or begins it.
+    /// The reference goes on with the instant of a view, or begins it; what is on the device of another instant is waited for
+    /// with `patience` only.
     ///
     /// # Errors
     /// An error of the device.
-    pub fn follow(&mut self, studio: &Studio, view: &View, parameters: &Parameters) -> Result<()> {
-        self.reference.as_mut().map_or(Ok(()), |reference| reference.follow(studio, view, parameters))
+    pub fn follow(&mut self, studio: &Studio, view: &View, parameters: &Parameters, patience: bool) -> Result<()> {
+        self.reference.as_mut().map_or(Ok(()), |reference| reference.follow(studio, view, parameters, patience))
     }
 
     /// Moves the reference on; true when its picture is another one.
