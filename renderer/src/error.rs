@@ -42,6 +42,12 @@ pub enum Error {
         /// Name of the scene.
         scene: String,
     },
+    /// A renderer was prepared for other surroundings than the scene's.
+    #[error("scene \"{scene}\" cannot be drawn by a renderer that was prepared for another environment")]
+    OtherEnvironment {
+        /// Name of the scene.
+        scene: String,
+    },
     /// A model with more geometry than the device takes in one buffer.
     #[error(
         "model \"{model}\" takes {need} MiB of geometry, and this device takes at most {limit} MiB; simplify the model"

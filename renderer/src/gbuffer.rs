@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::gpu_data::{TABLE_BYTES, TABLES};
 use crate::picture::Picture;
 use crate::resident::Resident;
+use crate::surround::Surround;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, ComputePipeline, DescriptorArena, DescriptorSet};
 use gpu::{Device, MemoryKind};
 use half::f16;
@@ -32,8 +33,8 @@ pub struct GBuffer {
 /// Descriptor sets, made when first needed, and what only many-sample frames need.
 struct Sets {
     arena: DescriptorArena,
-    /// The model that the sets were made for.
-    model: Option<u64>,
+    /// The model and the environment that the sets were made for.
+    made_for: (Option<u64>, u64),
     single: Option<DescriptorSet>,
     accumulate: Option<(DescriptorSet, Buffer)>,
 }
@@ -65,7 +66,7 @@ impl GBuffer {
             tables: storage(device, "scene tables", TABLE_BYTES)?,
             sets: Mutex::new(Sets {
                 arena: DescriptorArena::new(device, "scene", 2)?,
-                model: None,
+                made_for: (None, 0),
                 single: None,
                 accumulate: None,
             }),
@@ -146,8 +147,8 @@ impl GBuffer {
         })
     }
 
-    /// The tables, the four outputs and the model.
-    fn binds<'a>(&'a self, model: Option<&'a Resident>) -> Vec<Bind<'a>> {
+    /// The tables, the four outputs, the environment and the model.
+    fn binds<'a>(&'a self, model: Option<&'a Resident>, surround: &'a Surround) -> Vec<Bind<'a>> {
         let table = |i: u32| {
             let (start, end) = (TABLES[i as usize], TABLES[i as usize + 1]);
             Bind::range(i, &self.tables, start, end - start)
@@ -162,17 +163,18 @@ impl GBuffer {
             Bind::buffer(6, &self.depth),
             Bind::buffer(7, &self.motion),
             Bind::buffer(8, &self.id),
+            surround.bind(),
         ];
         binds.extend(model.into_iter().flat_map(Resident::binds));
         binds
     }
 
-    /// The sets, without those made for another model.
-    fn sets_for(&self, model: Option<&Resident>) -> MutexGuard<'_, Sets> {
+    /// The sets, without those made for another model or environment.
+    fn sets_for(&self, model: Option<&Resident>, surround: &Surround) -> MutexGuard<'_, Sets> {
         let mut sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = model.map(Resident::id);
-        if sets.model != wanted {
-            (sets.model, sets.single, sets.accumulate) = (wanted, None, None);
+        let wanted = (model.map(Resident::id), surround.id());
+        if sets.made_for != wanted {
+            (sets.made_for, sets.single, sets.accumulate) = (wanted, None, None);
         }
         sets
     }
@@ -182,13 +184,14 @@ impl GBuffer {
         &self,
         pipeline: &ComputePipeline,
         model: Option<&Resident>,
+        surround: &Surround,
         f: impl FnOnce(&DescriptorSet),
     ) -> Result<()> {
-        let mut sets = self.sets_for(model);
+        let mut sets = self.sets_for(model, surround);
         let Sets { arena, single, .. } = &mut *sets;
         let set = match single.take() {
             Some(set) => set,
-            None => arena.allocate(pipeline, &self.binds(model))?,
+            None => arena.allocate(pipeline, &self.binds(model, surround))?,
         };
         f(single.insert(set));
         Ok(())
@@ -199,16 +202,17 @@ impl GBuffer {
         &self,
         pipeline: &ComputePipeline,
         model: Option<&Resident>,
+        surround: &Surround,
         f: impl FnOnce(&DescriptorSet),
     ) -> Result<()> {
-        let mut sets = self.sets_for(model);
+        let mut sets = self.sets_for(model, surround);
         let Sets { arena, accumulate, .. } = &mut *sets;
         let made = match accumulate.take() {
             Some(made) => made,
             None => {
                 let pixels = u64::from(self.width) * u64::from(self.height);
                 let sum = storage(&self.device, "scene sample sum", pixels * SUM_BYTES)?;
-                let mut binds = self.binds(model);
+                let mut binds = self.binds(model, surround);
                 binds.push(Bind::buffer(9, &sum));
                 (arena.allocate(pipeline, &binds)?, sum)
             }

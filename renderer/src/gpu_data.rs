@@ -3,7 +3,7 @@
 use crate::batch;
 use crate::camera::Camera;
 use crate::error::{Error, Result};
-use crate::scene::{Primitive, Scene, Shape, Sphere};
+use crate::scene::{Primitive, Scene, Shape, Sphere, Surroundings};
 use crate::transform::Rigid;
 use crate::view::View;
 use bytemuck::{Pod, Zeroable};
@@ -53,6 +53,8 @@ struct GpuFrame {
     counts: [u32; 4],
     image: [u32; 4],
     jitter: [f32; 4],
+    environment: [f32; 4],
+    look: [f32; 4],
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -205,6 +207,24 @@ fn batches(scene: &Scene, now: &[Rigid]) -> (Vec<GpuBatch>, Vec<GpuPrimitive>) {
     (batches, primitives)
 }
 
+/// What is added to the level of detail of textures: with more samples a pixel each of them
+/// stands for a smaller part of it.
+fn detail_bias(samples: u32) -> f32 {
+    -0.5 * (samples.max(1) as f32).log2()
+}
+
+/// Cosine and sine of the turn, intensity, 1 where there is an environment.
+fn environment(scene: &Scene) -> [f32; 4] {
+    let Some(environment) = &scene.environment else { return [1.0, 0.0, 0.0, 0.0] };
+    let turn = match environment.source {
+        // The sky follows the sun.
+        Surroundings::Sky => 0.0,
+        Surroundings::Panorama(_) => environment.rotation,
+    };
+    let (sine, cosine) = turn.sin_cos();
+    [cosine, sine, environment.intensity.max(0.0), 1.0]
+}
+
 /// All tables for one frame of `width` x `height` pixels, laid out as [`TABLES`] says.
 ///
 /// # Errors
@@ -242,7 +262,9 @@ pub(crate) fn pack(scene: &Scene, view: &View, width: u32, height: u32) -> Resul
         batch_ends,
         counts: [scene.instances.len() as u32, scene.lamps.len() as u32, effects, view.frame],
         image: [width, height, scene.seed, 0],
-        jitter: [jx, jy, 0.0, 0.0],
+        jitter: [jx, jy, detail_bias(view.samples), 2.0 * view.camera.half_extent(aspect).y / height as f32],
+        environment: environment(scene),
+        look: [scene.exposure.exp2(), scene.light_radius.max(0.0), 0.0, 0.0],
     };
 
     let materials: Vec<GpuMaterial> = scene
@@ -275,7 +297,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_shader_blocks() {
-        assert_eq!(size_of::<GpuFrame>(), 432);
+        assert_eq!(size_of::<GpuFrame>(), 464);
         assert_eq!(size_of::<GpuInstance>(), 96);
         assert_eq!(size_of::<GpuBatch>(), 32);
         assert_eq!(size_of::<GpuPrimitive>(), 48);

@@ -5,6 +5,7 @@ use crate::gbuffer::GBuffer;
 use crate::gpu_data;
 use crate::resident::Resident;
 use crate::scene::Scene;
+use crate::surround::Surround;
 use crate::view::View;
 use gpu::{CommandBuffer, ComputePipeline, Device};
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub struct Renderer {
     single: ComputePipeline,
     accumulate: ComputePipeline,
     model: Option<Resident>,
+    surround: Surround,
     dispatch_samples: u64,
 }
 
@@ -28,10 +30,18 @@ const SEARCH_AHEAD: u32 = 0;
 /// Constants of the shaders for models: whether anything has alpha, and a picture.
 const HAS_ALPHA: u32 = 1;
 const HAS_TEXTURES: u32 = 2;
+/// Constant of the shaders: whether there are maps of an environment.
+const HAS_ENVIRONMENT: u32 = 3;
 
-fn pipeline(device: &Arc<Device>, name: &'static str, model: Option<&Resident>) -> Result<ComputePipeline> {
+fn pipeline(
+    device: &Arc<Device>,
+    name: &'static str,
+    model: Option<&Resident>,
+    surround: &Surround,
+) -> Result<ComputePipeline> {
     let shader = shaders::shader(name).ok_or(Error::Shader { name })?;
-    let mut constants = vec![(SEARCH_AHEAD, u32::from(device.caps().is_cpu))];
+    let mut constants =
+        vec![(SEARCH_AHEAD, u32::from(device.caps().is_cpu)), (HAS_ENVIRONMENT, u32::from(surround.is_any()))];
     if let Some(model) = model {
         constants.extend([(HAS_ALPHA, u32::from(model.has_alpha())), (HAS_TEXTURES, u32::from(model.has_textures()))]);
     }
@@ -39,35 +49,54 @@ fn pipeline(device: &Arc<Device>, name: &'static str, model: Option<&Resident>) 
 }
 
 impl Renderer {
-    /// Prepares the pipelines, for scenes without a triangle model.
+    /// Prepares the pipelines, for scenes without a triangle model and without an environment.
     ///
     /// # Errors
     /// A device error.
     pub fn new(device: &Arc<Device>) -> Result<Self> {
-        Self::with_model(device, None)
+        Self::for_scene(device, &Scene { environment: None, ..Scene::empty() })
     }
 
-    /// Prepares the pipelines and puts the scene's model, if it has one, on the device. Other
-    /// scenes with the same model can be rendered too.
+    /// Prepares the pipelines and puts the scene's model and environment, if it has them, on the
+    /// device. Other scenes with the same model, and with the same environment or none, can be
+    /// rendered too; rotation and intensity of an environment may change from frame to frame.
     ///
     /// # Errors
     /// A device error, or a model that is too large for the device.
     pub fn for_scene(device: &Arc<Device>, scene: &Scene) -> Result<Self> {
-        Self::with_model(device, scene.model.as_ref().map(|model| Resident::new(device, model)).transpose()?)
-    }
-
-    fn with_model(device: &Arc<Device>, model: Option<Resident>) -> Result<Self> {
+        let model = scene.model.as_ref().map(|model| Resident::new(device, model)).transpose()?;
+        let surround = Surround::new(device, scene)?;
         let is_cpu = device.caps().is_cpu;
         let [single, accumulate] = match model {
             Some(_) => ["scene/trace.model_single", "scene/trace.model_accumulate"],
             None => ["scene/trace.single", "scene/trace.accumulate"],
         };
         Ok(Self {
-            single: pipeline(device, single, model.as_ref())?,
-            accumulate: pipeline(device, accumulate, model.as_ref())?,
+            single: pipeline(device, single, model.as_ref(), &surround)?,
+            accumulate: pipeline(device, accumulate, model.as_ref(), &surround)?,
             model,
+            surround,
             dispatch_samples: if is_cpu { DISPATCH_SAMPLES_CPU } else { DISPATCH_SAMPLES },
         })
+    }
+
+    /// Makes the maps of another environment, for a scene with the same model. No frame may be
+    /// in work.
+    ///
+    /// # Errors
+    /// A device error.
+    pub fn surround(&mut self, device: &Arc<Device>, scene: &Scene) -> Result<()> {
+        if self.surround.is_of(scene) {
+            return Ok(());
+        }
+        let had = self.surround.is_any();
+        self.surround = Surround::new(device, scene)?;
+        if !had {
+            let names = [self.single.shader().name, self.accumulate.shader().name];
+            self.single = pipeline(device, names[0], self.model.as_ref(), &self.surround)?;
+            self.accumulate = pipeline(device, names[1], self.model.as_ref(), &self.surround)?;
+        }
+        Ok(())
     }
 
     /// Number of parts a frame falls into: dispatches that may go into submissions of their
@@ -116,6 +145,10 @@ impl Renderer {
         if !Resident::is_of(model, scene) {
             return Err(Error::OtherModel { scene: scene.name.to_string() });
         }
+        let surround = &self.surround;
+        if !surround.is_of(scene) {
+            return Err(Error::OtherEnvironment { scene: scene.name.to_string() });
+        }
         let tables = gpu_data::pack(scene, view, target.width(), target.height())?;
         commands.label_begin("scene");
         // The tables travel in the command stream, so frames in flight each have their own.
@@ -130,12 +163,12 @@ impl Renderer {
             [target.width().div_ceil(x), target.height().div_ceil(y), 1]
         };
         let recorded = if samples == 1 {
-            target.with_single(&self.single, model, |set| {
+            target.with_single(&self.single, model, surround, |set| {
                 commands.dispatch(&self.single, set, &[], groups(&self.single));
             })
         } else {
             let push = [first, per_part.min(samples - first), samples];
-            target.with_accumulate(&self.accumulate, model, |set| {
+            target.with_accumulate(&self.accumulate, model, surround, |set| {
                 let push = bytemuck::cast_slice(&push);
                 commands.dispatch(&self.accumulate, set, push, groups(&self.accumulate));
             })

@@ -1,10 +1,13 @@
 //! A triangle model on the device.
 
 use crate::error::{Error, Result};
-use crate::mesh::{Image, Layout, Model, attribute_words, frame_words, static_words, texels};
+use crate::mesh::{Image, Layout, Model, attribute_words, frame_words, image_starts, static_words};
+use crate::mipmap;
 use crate::scene::Scene;
 use crate::view::View;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
+use rayon::prelude::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -31,20 +34,27 @@ fn buffer(device: &Arc<Device>, name: &str, size: u64) -> Result<Buffer> {
     Ok(Buffer::new(device, &desc)?)
 }
 
-/// The model with its largest pictures halved until all of them fit.
-fn with_fitting_images(model: &Arc<Model>, limit: u64) -> Arc<Model> {
-    let bytes = |images: &[Image]| images.iter().map(|i| 4 * i.texels()).sum::<u64>();
-    if bytes(&model.images) <= limit {
-        return Arc::clone(model);
+/// The pictures, the largest of them halved until all fit.
+fn fitting(images: &[Image], limit: u64) -> Cow<'_, [Image]> {
+    let bytes = |images: &[Image]| images.iter().map(|i| 4 * i.texels_with_mipmaps()).sum::<u64>();
+    let mut fitting = Cow::Borrowed(images);
+    while bytes(&fitting) > limit {
+        let largest = fitting.iter().map(Image::texels).max().unwrap_or(0);
+        fitting.to_mut().par_iter_mut().filter(|i| 2 * i.texels() > largest).for_each(|i| *i = i.halved());
     }
-    let mut smaller = Model::clone(model);
-    while bytes(&smaller.images) > limit {
-        let largest = smaller.images.iter().map(Image::texels).max().unwrap_or(0);
-        for image in smaller.images.iter_mut().filter(|i| 2 * i.texels() > largest) {
-            *image = image.halved();
-        }
+    fitting
+}
+
+/// All pictures with their mipmaps.
+fn pictures(device: &Arc<Device>, images: &[Image], colour: &[bool]) -> Result<Buffer> {
+    let count: u64 = images.iter().map(Image::texels_with_mipmaps).sum();
+    let texels = buffer(device, "scene model textures", (4 * count).max(16))?;
+    let starts = image_starts(images);
+    for (image, &start) in images.iter().zip(&starts) {
+        device.upload(&texels, 4 * u64::from(start), &image.rgba)?;
     }
-    Arc::new(smaller)
+    mipmap::make(device, &texels, images, &starts, colour)?;
+    Ok(texels)
 }
 
 impl Resident {
@@ -61,15 +71,12 @@ impl Resident {
                 limit: range / MIB,
             });
         }
-        let fitting = with_fitting_images(model, range.min(TEXEL_BYTES));
+        let images = fitting(&model.images, range.min(TEXEL_BYTES));
         let elements = buffer(device, "scene model", elements)?;
-        device.upload(&elements, 0, bytemuck::cast_slice(&static_words(&fitting, &layout)))?;
+        device.upload(&elements, 0, bytemuck::cast_slice(&static_words(model, &images, &layout)))?;
         let attributes = buffer(device, "scene model attributes", attributes.max(16))?;
-        device.upload(&attributes, 0, bytemuck::cast_slice(&attribute_words(&fitting)))?;
-        let mut pictures = texels(&fitting.images);
-        pictures.resize(pictures.len().max(16), 0);
-        let texels = buffer(device, "scene model textures", pictures.len() as u64)?;
-        device.upload(&texels, 0, &pictures)?;
+        device.upload(&attributes, 0, bytemuck::cast_slice(&attribute_words(model)))?;
+        let texels = pictures(device, &images, &model.colour_images())?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Self { id, model: Arc::clone(model), layout, elements, attributes, texels })
     }

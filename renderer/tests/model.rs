@@ -268,6 +268,59 @@ fn materials_look_as_they_should() {
     assert!(recorded.unwrap_err().to_string().contains("another model"));
 }
 
+/// A picture of one-texel squares, and how a sampler makes it smaller.
+fn checker(asset: &mut Asset, side: u32, colours: [[u8; 4]; 2], min_filter: u32) -> Value {
+    let texels: Vec<[u8; 4]> = (0..side * side).map(|i| colours[((i % side + i / side) % 2) as usize]).collect();
+    let texture = asset.texture(side, side, &texels, REPEAT);
+    let sampler = asset.json["samplers"].as_array().unwrap().len() - 1;
+    asset.json["samplers"][sampler]["minFilter"] = json!(min_filter);
+    json!({ "baseColorTexture": { "index": texture } })
+}
+
+#[test]
+fn mipmaps_are_made_and_used_as_samplers_say() {
+    const NEAREST: u32 = 9728;
+    const TRILINEAR: u32 = 9987;
+    const MIPMAP_NEAREST: u32 = 9984;
+    let mut wall = Wall { asset: Asset::new(), checks: Vec::new(), count: 0 };
+    wall.asset.camera("front", 20.0, HEIGHT);
+    let (black, white) = ([0, 0, 0, 255], [255; 4]);
+    for filter in [NEAREST, TRILINEAR, MIPMAP_NEAREST] {
+        let pbr = checker(&mut wall.asset, 256, [black, white], filter);
+        wall.unlit("checker", pbr, json!({}), &[]);
+    }
+    // Three of four texels have alpha: far away, three of four samples meet the surface.
+    let leaf: Vec<[u8; 4]> =
+        (0..256 * 256).map(|i| [0, 255, 0, if i % 2 == 1 || (i / 256) % 2 == 1 { 255 } else { 0 }]).collect();
+    let leaf = wall.asset.texture(256, 256, &leaf, REPEAT);
+    let leaf = json!({ "baseColorTexture": { "index": leaf } });
+    wall.unlit("leaf", leaf, json!({ "alphaMode": "MASK", "alphaCutoff": 0.5 }), &[]);
+    // Near enough that a texel covers several pixels.
+    let near = checker(&mut wall.asset, 4, [black, white], TRILINEAR);
+    wall.unlit("near", near, json!({}), &[]);
+    let scene = front(&wall.asset);
+    let stage = Stage::new(&scene);
+    let picture = stage.render(&scene, &view(&scene, 0.0, 0.0));
+    let inside = |number: usize| {
+        let [x, y] = Wall::centre(number);
+        let places = (0..144).map(move |i| [x - 0.35 + 0.06 * (i % 12) as f32, y - 0.35 + 0.06 * (i / 12) as f32]);
+        places.map(|[x, y]| at(&picture, x, y)).collect::<Vec<_>>()
+    };
+    let hard = |c: &[f32; 3]| c[0] < 0.01 || c[0] > 0.99;
+    assert!(inside(0).iter().all(hard), "no mipmaps: {:?}", inside(0));
+    // The mean of black and white light is 0.5, which is not the mean of their codes.
+    for number in [1, 2] {
+        assert!(inside(number).iter().all(|c| (c[0] - 0.5).abs() < 0.02), "mipmaps: {:?}", inside(number));
+    }
+    let met = inside(3).iter().filter(|c| **c == G).count();
+    assert!((86..130).contains(&met), "{met} of 144 samples meet three quarters of a leaf");
+    assert!(inside(4).iter().all(hard), "a near picture is as sharp as before: {:?}", inside(4));
+    // Many samples see the picture itself, and so the same mean.
+    let many = stage.render(&scene, &View { samples: 64, ..view(&scene, 0.0, 0.0) });
+    let [x, y] = Wall::centre(0);
+    assert!((at(&many, x, y)[0] - 0.5).abs() < 0.2);
+}
+
 /// Four objects of half a metre that each move by 0.25 m from second 0.25 to second 0.5, in
 /// different ways, and how: right and up.
 fn movers() -> (Asset, Vec<[f32; 2]>) {

@@ -12,13 +12,14 @@ use network::frame::{Parameters, Style};
 use network::geometry::{Extent, Geometry};
 use network::model::Model;
 use network::parity::write_fixture;
-use renderer::{Camera, Effects, View};
+use renderer::{Camera, View};
 use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
+use super::surroundings::{self, Part};
 use super::{Globals, fixture, picture, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};
 use crate::engine::studio::{Plain, Studio};
@@ -59,6 +60,9 @@ pub struct CaptureArgs {
     /// Sample every pixel at its centre.
     #[arg(long)]
     no_jitter: bool,
+    /// Effects to leave out.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    without: Vec<Part>,
     /// Style: off, natural or cinematic (0, 1, 2).
     #[arg(long, default_value = "off", value_parser = args::style)]
     style: Style,
@@ -259,12 +263,16 @@ fn film_frame(
     reset: bool,
     history_valid: bool,
 ) -> Result<(Picture, FrameInfo)> {
+    let base = match film {
+        Film::Image(_) => Parameters::image(),
+        Film::Scene(scene) => Parameters { paper_white: scene.0.scene.paper_white, ..Parameters::default() },
+    };
     let parameters = Parameters {
         seed: number,
         history_valid,
         style: args.style,
         blend_scale: model.blend_scale()?.to_f32(),
-        ..if args.image.is_some() { Parameters::image() } else { Parameters::default() }
+        ..base
     };
     let mut info = FrameInfo {
         number,
@@ -279,7 +287,7 @@ fn film_frame(
         Film::Image(pixels) => Picture::Image(pixels.clone()),
         Film::Scene(scene) => {
             let (studio, plain) = &**scene;
-            let effects = Effects { jitter: !args.no_jitter, ..Effects::ALL };
+            let effects = surroundings::effects(&args.without, !args.no_jitter);
             let view = View::scripted(&studio.scene, number, args.rate).with_effects(effects);
             plain.render(studio, &view, &parameters)?;
             describe(&mut info, &view);

@@ -26,6 +26,7 @@ mod replay;
 mod report;
 pub mod scene;
 mod scenes;
+pub mod surroundings;
 pub mod text;
 mod verify;
 mod view;

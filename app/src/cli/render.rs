@@ -12,12 +12,13 @@ use network::metrics::{DEFAULT_PIXELS_PER_DEGREE, Rgb8, flip, psnr};
 use network::model::Model;
 use network::plan::Plan;
 use network::reference::Reference;
-use renderer::{Effects, View};
+use renderer::View;
 use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
+use super::surroundings::{Part, effects};
 use super::{Globals, dataset, motion, progress, text, write};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
@@ -82,6 +83,9 @@ pub struct RenderArgs {
     /// Sample every pixel at its centre.
     #[arg(long)]
     pub no_jitter: bool,
+    /// Effects to leave out.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    pub without: Vec<Part>,
     /// Style: off, natural or cinematic (0, 1, 2).
     #[arg(long, default_value = "off", value_parser = args::style)]
     pub style: Style,
@@ -139,7 +143,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     for number in 0..args.frames {
         let view = View::scripted(&studio.scene, number, rate);
         let view = if args.still_camera { view.with_still_camera(first) } else { view };
-        let view = view.with_effects(Effects { jitter: !args.no_jitter, ..Effects::ALL });
+        let view = view.with_effects(effects(&args.without, !args.no_jitter));
         if !args.still_camera && View::cut_before(&studio.scene, number, rate) {
             frames.cut();
         }

@@ -7,6 +7,7 @@ use renderer::gltf::{self, Progress};
 use renderer::{Scene, folder};
 
 use super::progress;
+use super::surroundings::LightArgs;
 use crate::engine::catalog::{self, BUILTIN, Place};
 
 /// Arguments that choose a scene.
@@ -21,6 +22,8 @@ pub struct SceneArgs {
     /// A recorded camera path to look along.
     #[arg(long, value_name = "FILE")]
     pub camera_path: Option<PathBuf>,
+    #[command(flatten)]
+    pub light: LightArgs,
 }
 
 /// The error, with the file's name unless it tells it already.
@@ -32,12 +35,12 @@ fn named(path: &Path, error: gltf::Error) -> anyhow::Error {
 impl SceneArgs {
     /// A scene by name, with its own camera.
     pub fn of(scene: &str) -> Self {
-        Self { scene: scene.to_owned(), camera: None, camera_path: None }
+        Self { scene: scene.to_owned(), camera: None, camera_path: None, light: LightArgs::default() }
     }
 
     /// Whether it has to be loaded from a file.
     pub fn is_file(&self) -> bool {
-        self.scene != BUILTIN
+        self.scene != BUILTIN || self.light.is_file()
     }
 
     /// Loads the scene. `report` hears of every step and says whether to go on.
@@ -46,7 +49,8 @@ impl SceneArgs {
     /// The scene cannot be loaded, or has no such camera.
     pub fn load(&self, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Scene> {
         let path = self.camera_path.as_deref().map(folder::load_path).transpose()?;
-        let mut scene = self.load_place(report)?;
+        let panorama = self.light.panorama()?;
+        let mut scene = self.light.apply(self.load_place(report)?, panorama)?;
         if let Some(path) = path {
             scene.path = path;
         }

@@ -170,6 +170,7 @@ fn fallback(globals: &Globals, args: &ViewArgs, reason: &anyhow::Error) -> Comma
         seed: None,
         no_history: false,
         no_jitter: false,
+        without: Vec::new(),
         style: network::frame::Style::Off,
     };
     eprintln!("nrview: rendering {FALLBACK_FRAMES} frames of {size} to out/ instead");

@@ -28,9 +28,13 @@ pub(super) struct SceneDocument {
     pub cameras: BTreeMap<String, CameraDocument>,
     pub sun: Option<SunDocument>,
     pub sky: Option<SkyDocument>,
+    pub environment: Option<EnvironmentDocument>,
+    /// Radius of the model's point and spot lights, metres.
+    #[serde(default)]
+    pub light_radius: f32,
     #[serde(default)]
     pub lamps: Vec<LampDocument>,
-    /// Stops: every light times 2 to this.
+    /// Stops: the picture is 2 to this times as bright.
     #[serde(default)]
     pub exposure: f32,
     #[serde(default = "one")]
@@ -89,6 +93,19 @@ pub(super) struct SkyDocument {
     #[serde(default)]
     pub haze: f32,
     pub occlusion_distance: Option<f32>,
+}
+
+/// Light from all around: a picture, or the sky where there is none.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EnvironmentDocument {
+    /// A .hdr or .exr file of the folder.
+    pub file: Option<String>,
+    /// Degrees, counter-clockwise seen from above.
+    #[serde(default)]
+    pub rotation: f32,
+    #[serde(default = "one")]
+    pub intensity: f32,
 }
 
 /// A glowing ball.
@@ -158,6 +175,11 @@ impl SceneDocument {
                 within("sky.occlusionDistance", distance, 0.0, FAR)?;
             }
         }
+        if let Some(environment) = &self.environment {
+            within("environment.rotation", environment.rotation, -360.0, 360.0)?;
+            within("environment.intensity", environment.intensity, 0.0, BRIGHT)?;
+        }
+        within("lightRadius", self.light_radius, 0.0, FAR)?;
         for lamp in &self.lamps {
             lamp.position.iter().try_for_each(|v| within("lamps.position", *v, -FAR, FAR))?;
             within("lamps.radius", lamp.radius, 1e-4, FAR)?;

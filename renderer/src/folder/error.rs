@@ -1,6 +1,6 @@
 //! Why a scene folder is not loaded.
 
-use crate::gltf;
+use crate::{gltf, panorama};
 use std::path::PathBuf;
 
 /// Why a scene folder is not loaded. Each message is one sentence.
@@ -18,6 +18,9 @@ pub enum Error {
     /// Its model, or a file that it refers to.
     #[error(transparent)]
     Model(#[from] gltf::Error),
+    /// The picture of its environment.
+    #[error(transparent)]
+    Environment(#[from] panorama::Error),
 }
 
 /// Result with this module's [`Error`].

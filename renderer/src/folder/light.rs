@@ -32,7 +32,8 @@ pub(super) fn apply(document: &SceneDocument, scene: &mut Scene) -> Result<(), S
     for lamp in &document.lamps {
         add_lamp(scene, lamp);
     }
-    expose(scene, document.exposure.exp2());
+    scene.exposure = document.exposure;
+    scene.light_radius = document.light_radius;
     Ok(())
 }
 
@@ -47,18 +48,4 @@ fn add_lamp(scene: &mut Scene, lamp: &LampDocument) {
         primitives: vec![Primitive { shape: ball, material }],
     });
     scene.lamps.push(Lamp { instance, centre: Vec3::ZERO, radius: lamp.radius, radiance });
-}
-
-/// Makes every light of the scene file brighter by a factor.
-fn expose(scene: &mut Scene, factor: f32) {
-    scene.sun.radiance *= factor;
-    for light in [&mut scene.sky.zenith, &mut scene.sky.horizon, &mut scene.sky.bounce] {
-        *light *= factor;
-    }
-    for lamp in &mut scene.lamps {
-        lamp.radiance *= factor;
-    }
-    for material in &mut scene.materials {
-        material.emission *= factor;
-    }
 }

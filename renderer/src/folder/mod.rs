@@ -12,9 +12,11 @@ pub use error::{Error, Result};
 
 use crate::gltf::{self, Progress, source};
 use crate::path::{CameraPath, PathDocument, path_of};
-use crate::scene::{Clock, Scene};
+use crate::panorama::Panorama;
+use crate::scene::{Clock, Environment, Scene};
 use document::{CameraDocument, SceneDocument};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Name of the JSON in a scene folder.
 pub const FILE: &str = "scene.json";
@@ -56,6 +58,14 @@ pub fn load(folder: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result
     let model = source::inside(folder, &document.model)?;
     let mut scene = Scene::around(gltf::load(&model, report)?);
     scene.name = document.title.clone().into();
+    if let Some(around) = &document.environment {
+        let environment = match &around.file {
+            Some(name) => Environment::panorama(Arc::new(Panorama::load(&source::inside(folder, name)?)?)),
+            None => Environment::SKY,
+        };
+        let (rotation, intensity) = (around.rotation.to_radians(), around.intensity);
+        scene = scene.surrounded_by(Environment { rotation, intensity, ..environment });
+    }
     light::apply(&document, &mut scene).map_err(wrong)?;
     scene.clock = Clock { start: document.animation.start, speed: document.animation.speed };
     scene.paper_white = document.paper_white;

@@ -3,11 +3,11 @@
 use super::accessor::view_bytes;
 use super::error::{Error, Result};
 use super::source::resolve;
-use crate::mesh::{Alpha, Image, Material, TextureUse, Wrap};
+use crate::mesh::{Alpha, Image, Material, Mipmaps, TextureUse, Wrap};
 use glam::{Affine2, Mat2, Vec2, Vec3, Vec4};
 use gltf::Document;
 use gltf::material::AlphaMode;
-use gltf::texture::{MagFilter, Texture, TextureTransform, WrappingMode};
+use gltf::texture::{MagFilter, MinFilter, Texture, TextureTransform, WrappingMode};
 use image::ImageReader;
 use std::io::Cursor;
 use std::path::Path;
@@ -64,12 +64,22 @@ fn texture_use(texture: &Texture<'_>, set: u32, transform: Option<(Option<u32>, 
         ));
     }
     let sampler = texture.sampler();
+    let (smooth_small, mipmaps) = match sampler.min_filter() {
+        Some(MinFilter::Nearest) => (false, Mipmaps::None),
+        Some(MinFilter::Linear) => (true, Mipmaps::None),
+        Some(MinFilter::NearestMipmapNearest) => (false, Mipmaps::Nearest),
+        Some(MinFilter::LinearMipmapNearest) => (true, Mipmaps::Nearest),
+        Some(MinFilter::NearestMipmapLinear) => (false, Mipmaps::Linear),
+        Some(MinFilter::LinearMipmapLinear) | None => (true, Mipmaps::Linear),
+    };
     Ok(TextureUse {
         image: texture.source().index(),
         set,
         transform: transform.map_or(Affine2::IDENTITY, |(_, transform)| transform),
         wrap: [wrap(sampler.wrap_s()), wrap(sampler.wrap_t())],
         smooth: sampler.mag_filter() != Some(MagFilter::Nearest),
+        smooth_small,
+        mipmaps,
     })
 }
 

@@ -11,11 +11,23 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
+/// Sizes of a picture and of its mipmaps: each side half of the one before, down to one texel.
+pub(crate) fn level_sizes(width: u32, height: u32) -> impl Iterator<Item = [u32; 2]> {
+    let next = |[w, h]: &[u32; 2]| (*w > 1 || *h > 1).then(|| [(w / 2).max(1), (h / 2).max(1)]);
+    std::iter::successors(Some([width, height]), next)
+}
+
 impl Image {
     /// Number of texels.
     #[must_use]
     pub fn texels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// Number of texels of the picture and all its mipmaps.
+    #[must_use]
+    pub fn texels_with_mipmaps(&self) -> u64 {
+        level_sizes(self.width, self.height).map(|[w, h]| u64::from(w) * u64::from(h)).sum()
     }
 
     /// The picture at half the size: each texel the mean of four.

@@ -14,6 +14,18 @@ pub enum Wrap {
     Mirror,
 }
 
+/// Which smaller versions of a picture are used where it is far away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mipmaps {
+    /// None: the picture alone.
+    None,
+    /// The one of the nearest size.
+    Nearest,
+    /// The mix of the two nearest sizes.
+    #[default]
+    Linear,
+}
+
 /// A picture as one property of a material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureUse {
@@ -25,8 +37,12 @@ pub struct TextureUse {
     pub transform: Affine2,
     /// Across and down.
     pub wrap: [Wrap; 2],
-    /// Mix of the four nearest texels instead of the nearest one.
+    /// Mix of the four nearest texels instead of the nearest one, where it is magnified.
     pub smooth: bool,
+    /// The same where it is made smaller.
+    pub smooth_small: bool,
+    /// And what is used then.
+    pub mipmaps: Mipmaps,
 }
 
 /// What alpha does.

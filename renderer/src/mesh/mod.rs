@@ -17,14 +17,15 @@ mod track;
 pub use bounds::Bounds;
 pub use bvh::{Bvh, Node as BvhNode};
 pub use image::Image;
-pub use material::{Alpha, Material, TextureUse, Wrap};
+pub(crate) use image::level_sizes;
+pub use material::{Alpha, Material, Mipmaps, TextureUse, Wrap};
 pub use node::{Light, LightKind, Local, ModelCamera, Node, Placement, Skin};
 pub use pose::Pose;
 pub use surface::{Binding, Mesh, Target, Triangle, Vertex};
 pub use tangent::generate_tangents;
 pub use track::{Interpolation, Property, Track};
 
-pub(crate) use pack::{Layout, attribute_words, frame_words, static_words, texels};
+pub(crate) use pack::{Layout, attribute_words, frame_words, image_starts, static_words};
 
 /// A model: everything that a glTF scene brings.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +58,18 @@ impl Model {
     #[must_use]
     pub fn is_deformed(&self, placement: &Placement) -> bool {
         placement.skin.is_some() || !self.meshes[placement.mesh].targets.is_empty()
+    }
+
+    /// For each picture whether it holds colours, which are averaged as light, rather than numbers.
+    #[must_use]
+    pub fn colour_images(&self) -> Vec<bool> {
+        let mut colour = vec![false; self.images.len()];
+        for material in &self.materials {
+            for texture in [material.base_texture, material.emission_texture].into_iter().flatten() {
+                colour[texture.image] = true;
+            }
+        }
+        colour
     }
 
     /// Triangles of all placements together.

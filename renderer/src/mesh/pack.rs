@@ -3,7 +3,7 @@
 //! one of texels.
 
 use super::bvh::{self, Bvh};
-use super::material::{Alpha, Material, TextureUse, Wrap};
+use super::material::{Alpha, Material, Mipmaps, TextureUse, Wrap};
 use super::node::LightKind;
 use super::surface::Vertex;
 use super::{Bounds, Image, Model, Pose};
@@ -139,8 +139,8 @@ fn attributes(vertex: &Vertex) -> [Element; 2] {
     [floats([a.x, a.y, b.x, b.y]), [tangent(vertex.tangent), u32::from_le_bytes(vertex.color), 0, 0]]
 }
 
-/// The part that never changes.
-pub(crate) fn static_words(model: &Model, layout: &Layout) -> Vec<Element> {
+/// The part that never changes. `images` are the model's pictures in the sizes that are used.
+pub(crate) fn static_words(model: &Model, images: &[Image], layout: &Layout) -> Vec<Element> {
     let mut out: Vec<Element> = Vec::with_capacity(layout.dynamic);
     let word = |v: usize| v as u32;
     out.push([word(layout.top), word(layout.instances), word(layout.triangles), word(layout.materials)]);
@@ -161,10 +161,10 @@ pub(crate) fn static_words(model: &Model, layout: &Layout) -> Vec<Element> {
         }
         out.push([a, b, c, word]);
     }
-    let starts = image_starts(&model.images);
+    let starts = image_starts(images);
     let mut textures = Vec::new();
     for material in &model.materials {
-        out.extend(material_elements(material, &model.images, &starts, &mut textures));
+        out.extend(material_elements(material, images, &starts, &mut textures));
     }
     out.extend(textures);
     out
@@ -204,17 +204,23 @@ fn texture_elements(t: &TextureUse, images: &[Image], starts: &[u32]) -> [Elemen
         Wrap::Clamp => 1,
         Wrap::Mirror => 2,
     };
-    let how = wrap(t.wrap[0]) | wrap(t.wrap[1]) << 2 | u32::from(t.smooth) << 4 | t.set << 5;
+    let mipmaps = match t.mipmaps {
+        Mipmaps::None => 0,
+        Mipmaps::Nearest => 1,
+        Mipmaps::Linear => 2,
+    };
+    let filters = u32::from(t.smooth) << 4 | u32::from(t.smooth_small) << 6 | mipmaps << 7;
+    let how = wrap(t.wrap[0]) | wrap(t.wrap[1]) << 2 | t.set << 5 | filters;
     let m = t.transform.matrix2.to_cols_array();
     let move_by = t.transform.translation;
     [[starts[t.image], image.width, image.height, how], floats(m), floats([move_by.x, move_by.y, 0.0, 0.0])]
 }
 
-/// First texel of each picture.
-fn image_starts(images: &[Image]) -> Vec<u32> {
+/// First texel of each picture, which its mipmaps follow.
+pub(crate) fn image_starts(images: &[Image]) -> Vec<u32> {
     let start = |at: &mut u64, image: &Image| {
         let here = *at as u32;
-        *at += image.texels();
+        *at += image.texels_with_mipmaps();
         Some(here)
     };
     images.iter().scan(0, start).collect()
@@ -223,11 +229,6 @@ fn image_starts(images: &[Image]) -> Vec<u32> {
 /// What vertices have besides position and normal.
 pub(crate) fn attribute_words(model: &Model) -> Vec<Element> {
     model.meshes.iter().flat_map(|mesh| &mesh.vertices).flat_map(attributes).collect()
-}
-
-/// All pictures, one after the other.
-pub(crate) fn texels(images: &[Image]) -> Vec<u8> {
-    images.iter().flat_map(|image| &image.rgba).copied().collect()
 }
 
 /// The part of one frame, from [`Layout::dynamic`] to [`Layout::end`]. `first_id` is the object

@@ -1,6 +1,6 @@
 //! Scenes around a triangle model.
 
-use super::{Clock, Scene, Sky, Sun};
+use super::{Clock, Environment, Scene, Sky, Sun};
 use crate::camera::Camera;
 use crate::fly::FlySettings;
 use crate::mesh::{Bounds, Model};
@@ -66,12 +66,15 @@ impl Scene {
                 haze: 0.0,
                 occlusion_distance: 1.0,
             },
+            environment: Some(Environment::SKY),
+            exposure: 0.0,
+            paper_white: 1.0,
+            light_radius: 0.0,
             model: None,
             path: CameraPath::Round(Round { keys: Vec::new(), seconds: 1.0, fov_y: FOV_Y }),
             cameras: Vec::new(),
             range: [1e-3, 400.0],
             clock: Clock::default(),
-            paper_white: 1.0,
             seed: 0,
         }
     }

@@ -3,10 +3,12 @@
 mod animation;
 mod asset;
 mod builtin;
+mod environment;
 mod material;
 mod shape;
 
 pub use animation::{Animation, Joint};
+pub use environment::{Environment, Surroundings};
 pub use material::{Material, Pattern};
 pub use shape::{Primitive, Shape, Sphere};
 
@@ -94,6 +96,14 @@ pub struct Scene {
     pub sun: Sun,
     /// Sky and haze.
     pub sky: Sky,
+    /// Image-based light; without, the smooth [`Scene::sky`] is all there is around.
+    pub environment: Option<Environment>,
+    /// Exposure, stops: the picture is `2^exposure` times as bright.
+    pub exposure: f32,
+    /// Scene value, after the exposure, that is shown as white; the program's start value.
+    pub paper_white: f32,
+    /// Radius that point and spot lights of the model are given, metres: 0 for hard shadows.
+    pub light_radius: f32,
     /// A triangle model among the objects.
     pub model: Option<Arc<Model>>,
     /// The scripted camera.
@@ -104,8 +114,6 @@ pub struct Scene {
     pub range: [f32; 2],
     /// How scene time becomes time of the animation.
     pub clock: Clock,
-    /// Scene value, after the exposure, that is shown as white; the program's start value.
-    pub paper_white: f32,
     /// Seed of all noise in the picture.
     pub seed: u32,
 }

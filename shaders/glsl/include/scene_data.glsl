@@ -35,7 +35,9 @@ struct FrameData {
     uint batch_ends[8];    // batches are sorted by shape; [kind - 1] to [kind] are a kind's
     uvec4 counts;          // instances, lamps, effects, noise seed of the frame
     uvec4 image;           // width, height, scene seed, 0
-    vec4 jitter;           // of the single sample, in pixels
+    vec4 jitter;           // of the single sample, in pixels; level of detail bias; angle of a pixel
+    vec4 environment;      // cosine and sine of its turn, intensity, 1 where there is one
+    vec4 look;             // factor of the exposure, radius of the model's lights (m), 0, 0
 };
 
 // A rigid object: rows of [R | t], world from local, now and one frame ago.

@@ -8,6 +8,11 @@ const uint DIM_LIGHT_POINT = 0u;
 const uint DIM_LIGHT_CHOICE = 1u;
 const uint DIM_AO = 2u;
 const uint DIM_REFLECTION = 3u;
+const uint DIM_ENVIRONMENT = 4u;
+const uint DIM_ENVIRONMENT_POINT = 5u;
+
+// Whether the renderer has maps of an environment at all.
+layout(constant_id = 3) const bool HAS_ENVIRONMENT = false;
 
 float luminance(vec3 c) {
     return dot(c, vec3(0.2126, 0.7152, 0.0722));
@@ -17,8 +22,50 @@ bool effect(uint bit) {
     return (frame.counts.z & bit) != 0u;
 }
 
+bool has_environment() {
+    return HAS_ENVIRONMENT && frame.environment.w != 0.0;
+}
+
+// Between the world and the picture of the environment.
+vec3 to_environment(vec3 d) {
+    vec2 turn = frame.environment.xy;
+    return vec3(turn.x * d.x - turn.y * d.z, d.y, turn.y * d.x + turn.x * d.z);
+}
+vec3 from_environment(vec3 d) {
+    vec2 turn = frame.environment.xy;
+    return vec3(turn.x * d.x + turn.y * d.z, d.y, turn.x * d.z - turn.y * d.x);
+}
+
+// Everything that is seen of the environment.
+vec3 environment_seen(vec3 d) {
+    vec2 uv = environment_uv(to_environment(d));
+    return frame.environment.z * environment_sample(environment_picture(), environment_size(), uv);
+}
+
+// What a surface of some roughness mirrors of it, without its bright parts.
+vec3 environment_mirrored(vec3 d, float roughness) {
+    vec2 uv = environment_uv(to_environment(d));
+    float level = clamp(roughness, 0.0, 1.0) * float(ENVIRONMENT_GLOSSY_LEVELS);
+    uint whole = min(uint(level), ENVIRONMENT_GLOSSY_LEVELS - 1u);
+    vec3 rough = environment_sample(environment_glossy(whole), ENVIRONMENT_GLOSSY, uv);
+    vec3 sharp;
+    if (whole == 0u) {
+        sharp = environment_smooth(environment_sample(environment_picture(), environment_size(), uv));
+    } else {
+        sharp = environment_sample(environment_glossy(whole - 1u), ENVIRONMENT_GLOSSY, uv);
+    }
+    return frame.environment.z * mix(sharp, rough, level - float(whole));
+}
+
+// The same for a white matte surface.
+vec3 environment_around(vec3 n) {
+    vec2 uv = environment_uv(to_environment(n));
+    return frame.environment.z * environment_sample(environment_diffuse(), ENVIRONMENT_DIFFUSE, uv);
+}
+
 // The sky without the sun's disc.
 vec3 sky(vec3 d) {
+    if (has_environment()) return environment_mirrored(d, 0.0);
     float height = max(d.y, 0.0);
     vec3 c = mix(frame.sky_horizon.rgb, frame.sky_zenith.rgb, 1.0 - exp(-3.2 * height));
     float to_sun = max(dot(d, frame.sun_direction.xyz), 0.0);
@@ -29,11 +76,13 @@ vec3 sky(vec3 d) {
 vec3 sky_with_sun(vec3 d) {
     float c = dot(d, frame.sun_direction.xyz);
     float t = frame.sun_direction.w;
-    return sky(d) + (c > inversesqrt(1.0 + t * t) ? frame.sun_radiance.rgb * 30.0 : vec3(0.0));
+    vec3 behind = has_environment() ? environment_seen(d) : sky(d);
+    return behind + (c > inversesqrt(1.0 + t * t) ? frame.sun_radiance.rgb * 30.0 : vec3(0.0));
 }
 
 // Light from all around that a diffuse white surface reflects.
 vec3 ambient(vec3 n) {
+    if (has_environment()) return environment_around(n);
     vec3 above = mix(frame.sky_horizon.rgb, frame.sky_zenith.rgb, 0.6);
     return mix(frame.ground_bounce.rgb, above, 0.5 + 0.5 * n.y);
 }
@@ -76,8 +125,10 @@ vec3 light(uint l, vec3 p, out vec3 direction, out float distance, out float rad
     }
 #ifdef MODEL
     if (l > frame.counts.y) {
-        radius = 0.0;
-        return model_light_at(l - 1u - frame.counts.y, p, direction, distance);
+        vec3 arriving = model_light_at(l - 1u - frame.counts.y, p, direction, distance);
+        // A light from far away is as large as the sun.
+        radius = distance < frame.ranges.z ? min(frame.look.y, 0.5 * distance) : frame.sun_direction.w * distance;
+        return arriving;
     }
 #endif
     vec4 lamp = frame.lamps[l - 1u].position_radius;
@@ -87,6 +138,34 @@ vec3 light(uint l, vec3 p, out vec3 direction, out float distance, out float rad
     radius = lamp.w;
     float ratio = lamp.w / distance;
     return frame.lamps[l - 1u].radiance.rgb * (ratio * ratio);
+}
+
+// Part of the mirrored light that a surface sends on.
+vec3 mirror_share(Surface s, vec3 v) {
+    vec3 f0 = mix(vec3(s.reflectance), s.albedo, s.metallic);
+    float grazing = pow(1.0 - max(dot(s.normal, v), 0.0), 5.0);
+    return f0 + (max(vec3(1.0 - s.roughness), f0) - f0) * grazing;
+}
+
+// Share of it that a ray looks for: none on rough surfaces.
+float ray_share(Surface s) {
+    return effect(EFFECT_REFLECTIONS) ? smoothstep(0.15, 0.55, 1.0 - s.roughness) : 0.0;
+}
+
+// A random point of the bright parts: its direction, and what reaches a facing surface.
+vec3 environment_light(Sampler random, out vec3 direction) {
+    vec2 choice = random2(random, DIM_ENVIRONMENT), within = random2(random, DIM_ENVIRONMENT_POINT);
+    uint count = ENVIRONMENT_BRIGHT.x * ENVIRONMENT_BRIGHT.y;
+    uint cell = min(uint(choice.x * float(count)), count - 1u);
+    uvec2 entry = environment[environment_alias() + cell];
+    if (choice.y >= uintBitsToFloat(entry.x)) cell = entry.y;
+    uvec2 at = uvec2(cell % ENVIRONMENT_BRIGHT.x, cell / ENVIRONMENT_BRIGHT.x);
+    // Even over the cell's solid angle.
+    vec2 edges = cos(ENVIRONMENT_PI * vec2(at.y, at.y + 1u) / float(ENVIRONMENT_BRIGHT.y));
+    float height = mix(edges.x, edges.y, within.y), side = sqrt(max(0.0, 1.0 - height * height));
+    float around = ((float(at.x) + within.x) / float(ENVIRONMENT_BRIGHT.x) - 0.5) * 2.0 * ENVIRONMENT_PI;
+    direction = from_environment(vec3(side * sin(around), height, -side * cos(around)));
+    return frame.environment.z * environment_texel(environment_bright() + cell);
 }
 
 // Light on a surface before it is known what is in the way, with a ray for each question.
@@ -103,6 +182,18 @@ Lighting lighting(Surface s, vec3 v, bool shadows, Sampler random) {
     float choice = random1(random, DIM_LIGHT_CHOICE);
     float total = 0.0, weight = 0.0, distance = 1.0, radius = 0.0;
     vec3 all = vec3(0.0), chosen = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
+    // The bright parts of the environment are one more light: a random point of them, or, where
+    // no ray asks for it, all of them on the matte part of the surface.
+    if (has_environment() && environment_bright() != 0u) {
+        vec3 arriving = environment_light(random, direction);
+        chosen = arriving * response(s, v, direction);
+        weight = luminance(chosen);
+        total = weight;
+        distance = frame.ranges.z;
+        vec2 uv = environment_uv(to_environment(s.normal));
+        all = s.albedo * (1.0 - s.metallic) * frame.environment.z
+            * environment_sample(environment_bright_diffuse(), ENVIRONMENT_DIFFUSE, uv);
+    }
     for (uint l = 0u; l <= last_light(); l++) {
         vec3 light_direction;
         float light_distance, light_radius;
@@ -142,16 +233,15 @@ float haze_clearness(float distance) {
 }
 
 vec3 in_haze(vec3 colour, vec3 d, float distance) {
-    return mix(sky(normalize(vec3(d.x, 0.02, d.z))), colour, haze_clearness(distance));
+    vec3 far = colour;
+    // A look-up that a clear sky needs not: as a loop, which a CPU can leave.
+    for (bool once = !HAS_ENVIRONMENT || frame.ranges.y > 0.0; once; once = false) far = sky(normalize(vec3(d.x, 0.02, d.z)));
+    return mix(far, colour, haze_clearness(distance));
 }
 
 // Part of the mirrored light that a surface sends on; zero where no ray is worth it.
 vec3 mirror_weight(Surface s, vec3 v) {
-    vec3 f0 = mix(vec3(s.reflectance), s.albedo, s.metallic);
-    float grazing = pow(1.0 - max(dot(s.normal, v), 0.0), 5.0);
-    float smoothness = 1.0 - s.roughness;
-    vec3 weight = f0 + (max(vec3(smoothness), f0) - f0) * grazing;
-    return effect(EFFECT_REFLECTIONS) ? weight * smoothstep(0.15, 0.55, smoothness) : vec3(0.0);
+    return effect(EFFECT_REFLECTIONS) ? mirror_share(s, v) * ray_share(s) : vec3(0.0);
 }
 
 // Direction of the mirrored ray, spread by the roughness.
@@ -166,6 +256,14 @@ vec3 light_of(Surface s, vec3 d, float distance, vec3 origin, bool trace_rays, S
     bool shadows = trace_rays && effect(EFFECT_SHADOWS);
     bool occlusion = trace_rays && effect(EFFECT_AO);
     Lighting lit = lighting(s, -d, shadows, random);
+    if (has_environment()) {
+        // What is mirrored of the surroundings where no ray is sent to see it.
+        vec3 weight = mirror_share(s, -d) * (trace_rays ? 1.0 - ray_share(s) : 1.0);
+#ifdef MODEL
+        weight *= s.occlusion;
+#endif
+        lit.around += weight * environment_mirrored(reflect(d, s.normal), s.roughness);
+    }
     vec3 around = cosine_direction(s.normal, random2(random, DIM_AO));
     bool open_light = true, open_around = true;
     for (uint ray = 0u; ray < 2u; ray++) {

@@ -3,6 +3,8 @@
 #ifndef SCENE_MESH_GLSL
 #define SCENE_MESH_GLSL
 
+#include "scene_colour.glsl"
+
 layout(binding = 10, std430) readonly buffer ModelBlock { uvec4 model[]; };
 layout(binding = 11, std430) readonly buffer TexelBlock { uint texels[]; };
 layout(binding = 12, std430) readonly buffer AttributeBlock { uvec4 vertex_attributes[]; };
@@ -78,22 +80,28 @@ vec4 texel(uvec4 image, int x, int y) {
     return unpackUnorm4x8(texels[image.x + uint(iy) * image.y + uint(ix)]);
 }
 
-vec3 from_srgb(vec3 c) {
-    return mix(c / 12.92, pow((c + 0.055) / 1.055, vec3(2.4)), greaterThan(c, vec3(0.04045)));
+// The cone around the ray: its width at the origin, and what it gains a metre.
+vec2 model_cone = vec2(0.0);
+
+// The log2 of the cone's width where it meets a triangle with these edges (local) and corners, in
+// units of each coordinate set. A slanted cone covers an ellipse; a width between its two is taken.
+vec2 model_detail(uint to_world, vec3 e1, vec3 e2, vec4 uv0, vec4 uv1, vec4 uv2, vec3 d, float t) {
+    vec3 normal = cross(model_direction(to_world, e1), model_direction(to_world, e2));
+    float area = max(length(normal), 1e-30);
+    float facing = max(abs(dot(normal, d)) / area, 0.02);
+    vec4 d1 = uv1 - uv0, d2 = uv2 - uv0;
+    vec2 covered = max(abs(vec2(d1.x * d2.y - d1.y * d2.x, d1.z * d2.w - d1.w * d2.z)), vec2(1e-30));
+    float width = max(model_cone.x + model_cone.y * t, 1e-20);
+    return log2(width) + 0.5 * (log2(covered / area) - log2(facing)) + frame.jitter.z;
 }
 
-// One sample of a picture: one texel, or the mix of four. uv: both coordinate sets.
-vec4 model_sample(uint texture, vec4 uv, bool srgb) {
-    uint element = model_texture(texture);
-    uvec4 image = model[element];
-    vec4 m = uintBitsToFloat(model[element + 1u]);
-    vec2 p = ((image.w >> 5) & 1u) == 0u ? uv.xy : uv.zw;
-    p = m.xy * p.x + m.zw * p.y + uintBitsToFloat(model[element + 2u].xy);
-    bool smooth_filter = ((image.w >> 4) & 1u) != 0u;
-    // Far outside, the whole part carries nothing but loss of precision.
-    if ((image.w & 3u) != 1u) p.x -= 2.0 * floor(p.x * 0.5);
-    if (((image.w >> 2) & 3u) != 1u) p.y -= 2.0 * floor(p.y * 0.5);
-    p = clamp(p, vec2(-4.0), vec2(4.0)) * vec2(image.yz) - (smooth_filter ? 0.5 : 0.0);
+// One texel of a level of a picture, or the mix of the four nearest.
+vec4 model_level(uvec4 image, uint level, vec2 p, bool smooth_filter, bool srgb) {
+    for (uint l = 0u; l < level; l++) {
+        image.x += image.y * image.z;
+        image.yz = max(image.yz >> 1, uvec2(1u));
+    }
+    p = p * vec2(image.yz) - (smooth_filter ? 0.5 : 0.0);
     vec2 cell = floor(p), f = smooth_filter ? p - cell : vec2(0.0);
     ivec2 c = ivec2(cell);
     vec4 sum = vec4(0.0);
@@ -107,11 +115,43 @@ vec4 model_sample(uint texture, vec4 uv, bool srgb) {
     return sum;
 }
 
-// Both coordinate sets at a point of a triangle.
-vec4 model_uv(ModelInstance i, uvec3 corners, vec3 weights) {
-    return uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.x]) * weights.x
-        + uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.y]) * weights.y
-        + uintBitsToFloat(vertex_attributes[i.attributes + 2u * corners.z]) * weights.z;
+// Level of detail of a picture where the cone covers as much of its coordinates as model_detail says.
+float model_lod(uint texture, vec2 detail) {
+    uint element = model_texture(texture);
+    uvec4 image = model[element];
+    vec4 m = uintBitsToFloat(model[element + 1u]);
+    float texels_each = float(image.y) * float(image.z) * max(abs(m.x * m.w - m.y * m.z), 1e-30);
+    return (((image.w >> 5) & 1u) == 0u ? detail.x : detail.y) + 0.5 * log2(texels_each);
+}
+
+// One sample of a picture, by its sampler's filters. uv: both coordinate sets.
+vec4 model_sample(uint texture, vec4 uv, bool srgb, vec2 detail) {
+    uint element = model_texture(texture);
+    uvec4 image = model[element];
+    vec4 m = uintBitsToFloat(model[element + 1u]);
+    vec2 p = ((image.w >> 5) & 1u) == 0u ? uv.xy : uv.zw;
+    p = m.xy * p.x + m.zw * p.y + uintBitsToFloat(model[element + 2u].xy);
+    // Far outside, the whole part carries nothing but loss of precision.
+    if ((image.w & 3u) != 1u) p.x -= 2.0 * floor(p.x * 0.5);
+    if (((image.w >> 2) & 3u) != 1u) p.y -= 2.0 * floor(p.y * 0.5);
+    p = clamp(p, vec2(-4.0), vec2(4.0));
+    float lod = model_lod(texture, detail);
+    uint maps = (image.w >> 7) & 3u;
+    bool smooth_filter = ((image.w >> (lod > 0.0 ? 6 : 4)) & 1u) != 0u;
+    float last = float(findMSB(max(image.y, image.z)));
+    float level = maps == 0u ? 0.0 : clamp(maps == 1u ? floor(lod + 0.5) : lod, 0.0, last);
+    uint whole = uint(level);
+    float part = level - float(whole);
+    vec4 found = model_level(image, whole, p, smooth_filter, srgb);
+    for (bool once = part > 0.0; once; once = false) {
+        found = mix(found, model_level(image, whole + 1u, p, smooth_filter, srgb), part);
+    }
+    return found;
+}
+
+// Both coordinate sets of a corner.
+vec4 model_uv(ModelInstance i, uint corner) {
+    return uintBitsToFloat(vertex_attributes[i.attributes + 2u * corner]);
 }
 
 vec4 model_color(ModelInstance i, uvec3 corners, vec3 weights) {
@@ -120,17 +160,25 @@ vec4 model_color(ModelInstance i, uvec3 corners, vec3 weights) {
         + unpackUnorm4x8(vertex_attributes[i.attributes + 2u * corners.z + 1u].y) * weights.z;
 }
 
-// Whether a surface with alpha is there for this sample.
-bool model_is_there(ModelInstance i, uint instance, uint triangle, uvec4 corners, vec2 barycentric) {
+// Whether a surface with alpha is there for this sample. Where a texel of the mipmaps stands for
+// several, a mask's alpha is the part of them that is there, and so a probability.
+bool model_is_there(
+    ModelInstance i, uint instance, uint triangle, uvec4 corners, vec2 barycentric, vec3 e1, vec3 e2, vec3 d, float t
+) {
     vec3 weights = vec3(1.0 - barycentric.x - barycentric.y, barycentric);
     uint material = model_material(corners.w & TRIANGLE_MATERIAL);
     uvec4 flags = model[material + 3u];
     float alpha = uintBitsToFloat(model[material].w) * model_color(i, corners.xyz, weights).a;
-    if (HAS_TEXTURES && flags.y != 0u) alpha *= model_sample(flags.y - 1u, model_uv(i, corners.xyz, weights), false).a;
-    float needed = (flags.x & 3u) == 1u
-        ? uintBitsToFloat(model[material + 1u].w)
-        : unit(hash2(model_seed ^ instance, triangle)) + 1e-6;
-    return alpha >= needed;
+    float lod = 0.0;
+    if (HAS_TEXTURES && flags.y != 0u) {
+        vec4 a = model_uv(i, corners.x), b = model_uv(i, corners.y), c = model_uv(i, corners.z);
+        vec2 detail = model_detail(model_instances() + 11u * instance + 2u, e1, e2, a, b, c, d, t);
+        lod = model_lod(flags.y - 1u, detail);
+        alpha *= model_sample(flags.y - 1u, a * weights.x + b * weights.y + c * weights.z, false, detail).a;
+    }
+    float chance = unit(hash2(model_seed ^ instance, triangle)) + 1e-6;
+    float cutoff = uintBitsToFloat(model[material + 1u].w);
+    return alpha >= ((flags.x & 3u) == 1u ? mix(cutoff, chance, clamp(lod, 0.0, 1.0)) : chance);
 }
 
 vec3 model_nonzero(vec3 d) {
@@ -197,7 +245,7 @@ void model_search(vec3 o, vec3 d, float tmin, bool any_hit, inout Hit hit) {
             bool met = seen && barycentric.x >= 0.0 && barycentric.y >= 0.0
                 && barycentric.x + barycentric.y <= 1.0 && t > tmin && t < hit.t;
             for (bool ask = HAS_ALPHA && met && (corners.w & TRIANGLE_ALPHA) != 0u; ask; ask = false) {
-                met = model_is_there(instance, number, triangle, corners, barycentric);
+                met = model_is_there(instance, number, triangle, corners, barycentric, e1, e2, d, t);
             }
             if (met) {
                 hit = Hit(t, number | MODEL_HIT, triangle);

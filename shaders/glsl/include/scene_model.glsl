@@ -63,12 +63,14 @@ Surface model_surface(Hit hit, vec3 o, vec3 d) {
     s.roughness = factors.y;
     s.occlusion = 1.0;
     if (HAS_TEXTURES) {
-        vec4 uv = model_uv(i, corners.xyz, weights);
+        vec4 uva = model_uv(i, corners.x), uvb = model_uv(i, corners.y), uvc = model_uv(i, corners.z);
+        vec4 uv = uva * weights.x + uvb * weights.y + uvc * weights.z;
+        vec2 detail = model_detail(element + 2u, pb - pa, pc - pa, uva, uvb, uvc, d, hit.t);
         // Base, metallic-roughness, normal, occlusion, emission.
         uint slots[5] = uint[5](flags.y, flags.z, flags.w, more.x, more.y);
         for (uint k = 0u; k < 5u; k++) {
             for (uint slot = slots[k]; slot != 0u; slot = 0u) {
-                vec4 t = model_sample(slot - 1u, uv, k == 0u || k == 4u);
+                vec4 t = model_sample(slot - 1u, uv, k == 0u || k == 4u, detail);
                 if (k == 0u) colour *= t;
                 if (k == 1u) {
                     s.roughness *= t.g;

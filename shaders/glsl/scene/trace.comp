@@ -7,7 +7,10 @@
 #pragma variant model_single MODEL
 #pragma variant model_accumulate MODEL ACCUMULATE
 
+#define ENVIRONMENT_BINDING 13
+#define ENVIRONMENT_ACCESS readonly
 #include "scene_data.glsl"
+#include "scene_environment.glsl"
 #include "scene_noise.glsl"
 #include "scene_shapes.glsl"
 #include "scene_surface.glsl"
@@ -89,11 +92,15 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
     Sampler random = make_sampler(pixel, frame.image.z, index);
 #ifdef MODEL
     model_seed = hash2(random.pixel, index);
+    model_cone = vec2(0.0, frame.jitter.w);
 #endif
     vec3 colour = vec3(0.0), through = vec3(1.0);
     float depth = 0.0;
     vec2 motion = vec2(0.0);
     uint id = 0u;
+    // What a mirrored ray shows of an environment that it reaches: the lobe it was taken from.
+    vec3 lobe = d;
+    float lobe_roughness = 0.0;
     // Turn 0 is the camera's ray, turn 1 the mirrored one.
     for (uint turn = 0u; turn < 2u; turn++) {
         bool first = turn == 0u;
@@ -104,7 +111,9 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
 #endif
         Hit hit = nearest_hit(o, d, first ? start : 0.0, frame.ranges.z);
         if (hit.t >= MISS) {
-            colour += through * (first ? sky_with_sun(d) : sky(d));
+            vec3 behind = first ? sky_with_sun(d) : sky(d);
+            if (has_environment() && !first) behind = environment_mirrored(lobe, lobe_roughness);
+            colour += through * behind;
             break;
         }
 #ifdef MODEL
@@ -134,6 +143,12 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
         colour += through * light_of(s, d, hit.t, origin, first, random);
         through = mirror_weight(s, -d) * haze_clearness(hit.t);
         if (max(through.r, max(through.g, through.b)) < 0.01) break;
+#ifdef MODEL
+        // A rough surface spreads what it mirrors.
+        model_cone += vec2(model_cone.y * hit.t, 0.5 * s.roughness * s.roughness);
+#endif
+        lobe = reflect(d, s.normal);
+        lobe_roughness = s.roughness;
         d = mirrored(s, d, random);
         o = origin;
     }
@@ -147,7 +162,7 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
 }
 
 void store_colour(uint at, vec3 colour) {
-    colour = clamp(colour, vec3(0.0), vec3(60000.0));
+    colour = clamp(colour * frame.look.x, vec3(0.0), vec3(60000.0));
     colour_out[at] = uvec2(packHalf2x16(colour.rg), packHalf2x16(vec2(colour.b, 1.0)));
 }
 

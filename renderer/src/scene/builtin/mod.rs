@@ -35,12 +35,15 @@ pub(super) fn scene() -> Scene {
             haze: 0.010,
             occlusion_distance: 2.2,
         },
+        environment: None,
+        exposure: 0.0,
+        paper_white: 1.0,
+        light_radius: 0.0,
         model: None,
         path: camera_path(),
         cameras: Vec::new(),
         range: [1e-3, 400.0],
         clock: Clock::default(),
-        paper_white: 1.0,
         seed: 0,
     }
 }
