@@ -172,6 +172,103 @@ fn indices_and_numbers() {
 }
 
 #[test]
+fn bombs() {
+    // Deep hierarchies, transforms that multiply beyond all bounds, vertices at the end of the world.
+    let chain = |count: usize, scale: f64| {
+        let asset = sound();
+        let mut json = asset.document();
+        let nodes = json["nodes"].as_array_mut().unwrap();
+        let first = nodes.len();
+        for i in 0..count {
+            let child = if i + 1 < count { vec![first + i + 1] } else { vec![] };
+            nodes.push(json!({ "children": child, "scale": [scale, scale, scale] }));
+        }
+        json["scenes"][0]["nodes"].as_array_mut().unwrap().push(json!(first));
+        load(&json, &asset.binary).map_err(|error| error.to_string())
+    };
+    assert!(chain(1000, 1.0).is_ok());
+    assert!(chain(2000, 1.0).unwrap_err().contains("levels of nodes"));
+    assert!(chain(30, 10.0).unwrap_err().contains("its scale in the scene"));
+    refused(&["mesh 0", "from the origin"], |json| {
+        // The same bytes read as other numbers: weights of a joint as positions in the distance.
+        json["accessors"][0]["componentType"] = json!(5126);
+        json["accessors"][0]["bufferView"] = json!(json["bufferViews"].as_array().unwrap().len());
+        json["bufferViews"].as_array_mut().unwrap().push(json!({ "buffer": 1, "byteLength": 48 }));
+        let far = "////fv///37///9+".repeat(4);
+        let uri = format!("data:application/octet-stream;base64,{far}");
+        json["buffers"].as_array_mut().unwrap().push(json!({ "byteLength": 48, "uri": uri }));
+    });
+    // Many uses of a few bytes.
+    let mut many = sound();
+    let (attributes, _) = many.square();
+    let places: Vec<u16> = vec![0; 60_000];
+    let indices = many.indices(&places);
+    let primitive = json!({ "attributes": attributes, "indices": indices });
+    let primitives = vec![primitive; 1700];
+    for _ in 0..2 {
+        many.add("meshes", json!({ "primitives": primitives }));
+    }
+    let message = load(&many.document(), &many.binary).unwrap_err().to_string();
+    assert!(message.contains("triangles in"), "{message}");
+    // A picture of 16384 x 16384 texels in a few bytes of PNG, several times.
+    let mut bomb = sound();
+    let header = |width: u32, height: u32| {
+        let mut chunk = b"IHDR".to_vec();
+        chunk.extend(width.to_be_bytes());
+        chunk.extend(height.to_be_bytes());
+        chunk.extend([8, 6, 0, 0, 0]);
+        let mut crc = !0_u32;
+        for byte in &chunk {
+            crc ^= u32::from(*byte);
+            (0..8).for_each(|_| crc = crc >> 1 ^ (0xEDB8_8320 & 0_u32.wrapping_sub(crc & 1)));
+        }
+        [&b"\x89PNG\r\n\x1a\n\0\0\0\x0d"[..], &chunk, &(!crc).to_be_bytes(), b"\0\0\0\0IDAT\x35\xaf\x06\x1e"].concat()
+    };
+    for (width, height, words) in [(16384, 16384, "picture"), (40_000, 2, "picture"), (0, 5, "picture")] {
+        let at = bomb.binary.len();
+        let png = header(width, height);
+        bomb.binary.extend(&png);
+        bomb.binary.resize(bomb.binary.len().next_multiple_of(4), 0);
+        let view = bomb.add("bufferViews", json!({ "buffer": 0, "byteOffset": at, "byteLength": png.len() }));
+        let mut json = bomb.document();
+        json["images"] = json!(vec![json!({ "bufferView": view, "mimeType": "image/png" }); 5]);
+        let message = load(&json, &bomb.binary).unwrap_err().to_string();
+        assert!(message.contains(words) && !message.contains('\n'), "{message}");
+    }
+    // More objects than a file of any use has.
+    let objects = format!("{{\"asset\":{{\"version\":\"2.0\"}},\"nodes\":[{}{{}}]}}", "{},".repeat(2_200_000));
+    let message = load_bytes("asset.gltf", objects.as_bytes()).unwrap_err().to_string();
+    assert!(message.contains("objects in its JSON"), "{message}");
+    refused(&["instances"], |json| {
+        json["accessors"][0]["count"] = json!(70_000);
+        json["nodes"][1]["extensions"] = json!({ "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 0 } } });
+        json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(1);
+    });
+    refused(&["texture 0", "not finite"], |json| {
+        json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"] =
+            json!({ "KHR_texture_transform": { "scale": [1e39, 1] } });
+    });
+}
+
+#[test]
+fn times_of_animations() {
+    for (times, words) in
+        [([1.0_f32, 0.0], "do not ascend"), ([0.0, f32::NAN], "not finite"), ([0.0, f32::INFINITY], "not finite")]
+    {
+        let asset = sound();
+        let mut binary = asset.binary.clone();
+        let input = asset.json["animations"][0]["samplers"][0]["input"].as_u64().unwrap() as usize;
+        let view = asset.json["accessors"][input]["bufferView"].as_u64().unwrap() as usize;
+        let at = asset.json["bufferViews"][view]["byteOffset"].as_u64().unwrap() as usize;
+        for (i, time) in times.iter().enumerate() {
+            binary[at + 4 * i..at + 4 * i + 4].copy_from_slice(&time.to_le_bytes());
+        }
+        let message = load(&asset.document(), &binary).unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
 fn references() {
     for uri in ["../x.bin", "/etc/passwd", "file:///etc/passwd", "http://host/x.bin", "a/../../x.bin", "%2e%2e/x.bin"] {
         refused(&["its own folder"], |json| json["buffers"][0]["uri"] = json!(uri));

@@ -217,7 +217,8 @@ fn wall() -> Wall {
     let metal = json!({ "pbrMetallicRoughness": {
         "baseColorFactor": [1, 0, 0, 1], "metallicRoughnessTexture": { "index": orm },
     } });
-    lit(&mut wall, "metal", metal, [0.25, 0.0, 0.0]);
+    // It mirrors the dim sky as well.
+    lit(&mut wall, "metal", metal, [0.28, 0.0, 0.0]);
     let glow = json!({
         "pbrMetallicRoughness": { "baseColorFactor": [0, 0, 0, 1], "metallicFactor": 1 },
         "emissiveFactor": [0.5, 0.25, 0],

@@ -11,8 +11,8 @@ pub use document::FORMAT;
 pub use error::{Error, Result};
 
 use crate::gltf::{self, Progress, source};
-use crate::path::{CameraPath, PathDocument, path_of};
 use crate::panorama::Panorama;
+use crate::path::{CameraPath, PathDocument, path_of};
 use crate::scene::{Clock, Environment, Scene};
 use document::{CameraDocument, SceneDocument};
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ fn text(file: &Path) -> Result<String> {
     if size > JSON_LIMIT {
         return Err(wrong(format!("it has {size} bytes, and at most {JSON_LIMIT} are read")));
     }
-    String::from_utf8(source::read_file(file)?).map_err(|_| wrong("it is not text".to_owned()))
+    String::from_utf8(source::read_file(file, &|| Ok(()))?).map_err(|_| wrong("it is not text".to_owned()))
 }
 
 enum CameraError {

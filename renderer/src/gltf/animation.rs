@@ -2,6 +2,7 @@
 
 use super::accessor::numbers;
 use super::error::{Error, Result};
+use super::limits::Data;
 use crate::mesh::{Interpolation, Model, Property, Track};
 use gltf::Document;
 use gltf::animation as source;
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 /// Adds tracks: the first animation, and of further ones what no earlier one moves. Files with
 /// one animation for each object play as a whole that way, files with several for one object
 /// play the first.
-pub(super) fn add(document: &Document, buffers: &[Vec<u8>], places: &[Option<usize>], model: &mut Model) -> Result<()> {
+pub(super) fn add(document: &Document, data: &Data, places: &[Option<usize>], model: &mut Model) -> Result<()> {
     let mut taken: BTreeSet<(usize, u8)> = BTreeSet::new();
     for animation in document.animations() {
         let mut tracks = Vec::new();
@@ -27,7 +28,7 @@ pub(super) fn add(document: &Document, buffers: &[Vec<u8>], places: &[Option<usi
                 Checked::Invalid => continue,
             };
             if !taken.contains(&(node, property as u8)) {
-                tracks.push(track(buffers, &animation, &channel, node, property, model)?);
+                tracks.push(track(data, &animation, &channel, node, property, model)?);
             }
         }
         let end = tracks.iter().filter_map(|t| t.times.last()).fold(0.0, |a: f64, &b| a.max(f64::from(b)));
@@ -41,7 +42,7 @@ pub(super) fn add(document: &Document, buffers: &[Vec<u8>], places: &[Option<usi
 }
 
 fn track(
-    buffers: &[Vec<u8>],
+    data: &Data,
     animation: &gltf::Animation<'_>,
     channel: &source::Channel<'_>,
     node: usize,
@@ -55,7 +56,7 @@ fn track(
         source::Interpolation::Linear => Interpolation::Linear,
         source::Interpolation::CubicSpline => Interpolation::Cubic,
     };
-    let times = numbers(buffers, &sampler.input())?;
+    let times = numbers(data, &sampler.input())?;
     if times.width != 1 || !times.values.is_sorted() {
         return Err(broken("its times do not ascend".to_owned()));
     }
@@ -64,7 +65,7 @@ fn track(
         Property::Rotation => 4,
         Property::Weights => model.nodes[node].weights.len(),
     };
-    let values = numbers(buffers, &sampler.output())?.values;
+    let values = numbers(data, &sampler.output())?.values;
     let keys = times.values.len() * if interpolation == Interpolation::Cubic { 3 } else { 1 };
     if values.len() != keys * width || width == 0 {
         return Err(broken(format!("it has {} numbers for {keys} values of {width}", values.len())));

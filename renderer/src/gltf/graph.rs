@@ -2,6 +2,7 @@
 
 use super::accessor::vectors;
 use super::error::{Error, Result};
+use super::limits::Data;
 use crate::mesh::{Light, LightKind, Local, Model, ModelCamera, Node, Placement, Skin};
 use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
 use gltf::json::extensions::scene::khr_lights_punctual as punctual;
@@ -16,12 +17,17 @@ const PLACEMENT_LIMIT: u64 = 1 << 16;
 const DEFORMED_LIMIT: u64 = 1 << 18;
 const LIGHT_LIMIT: u64 = 32;
 const JOINT_LIMIT: u64 = 4096;
+const CAMERA_LIMIT: u64 = 256;
+/// Most nodes from a root to a leaf.
+const DEPTH_LIMIT: u64 = 1024;
+/// Farthest that a node may be from the origin, and largest scale.
+const FARTHEST: f32 = 1e12;
 
 /// Adds the nodes of a scene and everything on them to a model, whose meshes are there.
 /// Returns the place of each node of the file in the model.
 pub(super) fn add(
     document: &Document,
-    buffers: &[Vec<u8>],
+    data: &Data,
     scene: &Scene<'_>,
     model: &mut Model,
 ) -> Result<Vec<Option<usize>>> {
@@ -35,13 +41,13 @@ pub(super) fn add(
                 Some(skin) if !model.meshes[mesh].bindings.is_empty() => Some(match skins[skin.index()] {
                     Some(known) => known,
                     None => {
-                        model.skins.push(self::skin(buffers, &skin, &places)?);
+                        model.skins.push(self::skin(data, &skin, &places)?);
                         *skins[skin.index()].insert(model.skins.len() - 1)
                     }
                 }),
                 _ => None,
             };
-            for offset in instances(document, buffers, &source)? {
+            for offset in instances(document, data, &source)? {
                 model.placements.push(Placement { node, offset, mesh, skin });
                 limit("instances", model.placements.len() as u64, PLACEMENT_LIMIT)?;
             }
@@ -57,6 +63,7 @@ pub(super) fn add(
     limit("skinned or morphed vertices", vertices, DEFORMED_LIMIT)?;
     limit("triangles in all instances", model.triangle_count() as u64, u64::from(u32::MAX))?;
     limit("lights", model.lights.len() as u64, LIGHT_LIMIT)?;
+    limit("cameras", model.cameras.len() as u64, CAMERA_LIMIT)?;
     Ok(places)
 }
 
@@ -69,8 +76,9 @@ fn nodes(document: &Document, scene: &Scene<'_>, model: &mut Model) -> Result<Ve
     let count = document.nodes().count();
     limit("nodes", count as u64, NODE_LIMIT)?;
     let mut places = vec![None; count];
-    let mut waiting: Vec<(gltf::Node<'_>, Option<usize>)> = scene.nodes().map(|n| (n, None)).collect();
-    while let Some((source, parent)) = waiting.pop() {
+    let mut worlds: Vec<Affine3A> = Vec::new();
+    let mut waiting: Vec<(gltf::Node<'_>, Option<usize>, u64)> = scene.nodes().map(|n| (n, None, 1)).collect();
+    while let Some((source, parent, depth)) = waiting.pop() {
         let index = source.index();
         if places[index].is_some() {
             return Err(Error::broken("node", index, "it is its own ancestor or has two parents"));
@@ -81,8 +89,16 @@ fn nodes(document: &Document, scene: &Scene<'_>, model: &mut Model) -> Result<Ve
         let targets = source.mesh().map_or(0, |m| model.meshes[m.index()].targets.len());
         let mut weights = weights.to_vec();
         weights.resize(targets, 0.0);
-        model.nodes.push(Node { parent, local: local(&source)?, weights });
-        waiting.extend(source.children().map(|child| (child, Some(place))));
+        limit("levels of nodes", depth, DEPTH_LIMIT)?;
+        let local = local(&source)?;
+        let world = parent.map_or(Affine3A::IDENTITY, |parent| worlds[parent]) * local.affine();
+        if !world.to_cols_array().iter().all(|v| v.abs() <= FARTHEST) {
+            let reason = format!("its place or its scale in the scene is beyond {FARTHEST:e}");
+            return Err(Error::broken("node", index, reason));
+        }
+        worlds.push(world);
+        model.nodes.push(Node { parent, local, weights });
+        waiting.extend(source.children().map(|child| (child, Some(place), depth + 1)));
     }
     Ok(places)
 }
@@ -103,12 +119,12 @@ fn local(source: &gltf::Node<'_>) -> Result<Local> {
     }
 }
 
-fn skin(buffers: &[Vec<u8>], source: &gltf::Skin<'_>, places: &[Option<usize>]) -> Result<Skin> {
+fn skin(data: &Data, source: &gltf::Skin<'_>, places: &[Option<usize>]) -> Result<Skin> {
     let broken = |reason: String| Error::broken("skin", source.index(), reason);
     let count = source.joints().count();
     limit("joints in one skin", count as u64, JOINT_LIMIT)?;
     let inverse = match source.inverse_bind_matrices() {
-        Some(accessor) => vectors::<16>(buffers, &accessor)?,
+        Some(accessor) => vectors::<16>(data, &accessor)?,
         None => vec![Mat4::IDENTITY.to_cols_array(); count],
     };
     if inverse.len() < count {
@@ -123,7 +139,7 @@ fn skin(buffers: &[Vec<u8>], source: &gltf::Skin<'_>, places: &[Option<usize>]) 
 }
 
 /// Offsets of a node's mesh: one, or those of EXT_mesh_gpu_instancing.
-fn instances(document: &Document, buffers: &[Vec<u8>], source: &gltf::Node<'_>) -> Result<Vec<Affine3A>> {
+fn instances(document: &Document, data: &Data, source: &gltf::Node<'_>) -> Result<Vec<Affine3A>> {
     let Some(extension) = source.extension_value(INSTANCING) else { return Ok(vec![Affine3A::IDENTITY]) };
     let broken = |reason: &str| Error::broken("node", source.index(), format!("{INSTANCING}: {reason}"));
     let accessor = |name: &str| {
@@ -132,16 +148,20 @@ fn instances(document: &Document, buffers: &[Vec<u8>], source: &gltf::Node<'_>) 
         let accessor = index.and_then(|i| document.accessors().nth(i));
         accessor.map(Some).ok_or_else(|| broken(&format!("{name} is no accessor")))
     };
-    let translations = accessor("TRANSLATION")?.map(|a| vectors::<3>(buffers, &a)).transpose()?;
-    let rotations = accessor("ROTATION")?.map(|a| vectors::<4>(buffers, &a)).transpose()?;
-    let scales = accessor("SCALE")?.map(|a| vectors::<3>(buffers, &a)).transpose()?;
+    for name in ["TRANSLATION", "ROTATION", "SCALE"] {
+        if let Some(accessor) = accessor(name)? {
+            limit("instances", accessor.count() as u64, PLACEMENT_LIMIT)?;
+        }
+    }
+    let translations = accessor("TRANSLATION")?.map(|a| vectors::<3>(data, &a)).transpose()?;
+    let rotations = accessor("ROTATION")?.map(|a| vectors::<4>(data, &a)).transpose()?;
+    let scales = accessor("SCALE")?.map(|a| vectors::<3>(data, &a)).transpose()?;
     let counts = [translations.as_ref().map(Vec::len), rotations.as_ref().map(Vec::len), scales.as_ref().map(Vec::len)];
     let mut counts = counts.into_iter().flatten();
     let count = counts.next().ok_or_else(|| broken("it has no attributes"))?;
     if counts.any(|other| other != count) {
         return Err(broken("its attributes have different counts"));
     }
-    limit("instances", count as u64, PLACEMENT_LIMIT)?;
     let at = |i: usize| {
         let translation = translations.as_ref().map_or(Vec3::ZERO, |v| v[i].into());
         let rotation = rotations.as_ref().map_or(Vec4::W, |v| Vec4::from(v[i]).normalize_or(Vec4::W));

@@ -2,43 +2,66 @@
 
 use super::accessor::view_bytes;
 use super::error::{Error, Result};
-use super::source::resolve;
+use super::limits::Data;
+use super::source::{Asking, Source};
 use crate::mesh::{Alpha, Image, Material, Mipmaps, TextureUse, Wrap};
 use glam::{Affine2, Mat2, Vec2, Vec3, Vec4};
 use gltf::Document;
 use gltf::material::AlphaMode;
 use gltf::texture::{MagFilter, MinFilter, Texture, TextureTransform, WrappingMode};
 use image::ImageReader;
-use std::io::Cursor;
-use std::path::Path;
 
 /// Longest side of a picture, and most bytes that decoding one may take.
 const SIDE_LIMIT: u32 = 16384;
 const DECODE_LIMIT: u64 = 2 << 30;
 
-/// Decodes picture `index`.
-pub(super) fn image(document: &Document, folder: &Path, buffers: &[Vec<u8>], index: usize) -> Result<Image> {
+/// Decodes picture `index`; `go_on` is asked again and again meanwhile.
+pub(super) fn image(
+    document: &Document,
+    source: &Source<'_>,
+    data: &Data,
+    index: usize,
+    go_on: &dyn Fn() -> Result<()>,
+) -> Result<Image> {
     let broken = |reason: String| Error::broken("picture", index, reason);
-    let source = &document.as_json().images[index];
-    let view = source.buffer_view.and_then(|view| document.views().nth(view.value()));
-    let bytes = match (&source.uri, view) {
+    let json = &document.as_json().images[index];
+    let view = json.buffer_view.and_then(|view| document.views().nth(view.value()));
+    let loaded;
+    let bytes = match (&json.uri, view) {
         (_, Some(view)) => {
-            let bytes = view_bytes(buffers, &view).map(<[u8]>::to_vec);
+            let bytes = view_bytes(&data.buffers, &view);
             bytes.ok_or_else(|| broken("it reaches past the end of its buffer".to_owned()))?
         }
-        (Some(uri), None) => resolve(folder, uri)?,
+        (Some(uri), None) => {
+            loaded = source.resolve(uri, go_on)?;
+            &loaded
+        }
         (None, None) => return Err(broken("it has neither a file nor data".to_owned())),
     };
-    let mut limits = image::Limits::default();
-    limits.max_image_width = Some(SIDE_LIMIT);
-    limits.max_image_height = Some(SIDE_LIMIT);
-    limits.max_alloc = Some(DECODE_LIMIT);
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|e| broken(e.to_string()))?;
-    if !matches!(reader.format(), Some(image::ImageFormat::Png | image::ImageFormat::Jpeg)) {
-        return Err(broken("it is neither PNG nor JPEG".to_owned()));
+    let reader = || {
+        let reader = ImageReader::new(Asking::new(bytes, go_on)).with_guessed_format();
+        let mut reader = reader.map_err(|e| broken(e.to_string()))?;
+        if !matches!(reader.format(), Some(image::ImageFormat::Png | image::ImageFormat::Jpeg)) {
+            return Err(broken("it is neither PNG nor JPEG".to_owned()));
+        }
+        let mut limits = image::Limits::default();
+        limits.max_image_width = Some(SIDE_LIMIT);
+        limits.max_image_height = Some(SIDE_LIMIT);
+        limits.max_alloc = Some(DECODE_LIMIT);
+        reader.limits(limits);
+        Ok(reader)
+    };
+    // The header first: a small file may claim a huge picture.
+    let size = reader()?.into_dimensions();
+    go_on()?;
+    let (width, height) = size.map_err(|e| broken(e.to_string()))?;
+    if width > SIDE_LIMIT || height > SIDE_LIMIT {
+        return Err(broken(format!("it has {width}x{height} pixels, and a side may have {SIDE_LIMIT}")));
     }
-    reader.limits(limits);
-    let picture = reader.decode().map_err(|e| broken(e.to_string()))?.into_rgba8();
+    data.limits.texels(u64::from(width) * u64::from(height))?;
+    let picture = reader()?.decode();
+    go_on()?;
+    let picture = picture.map_err(|e| broken(e.to_string()))?.into_rgba8();
     let (width, height) = picture.dimensions();
     if width == 0 || height == 0 {
         return Err(broken("it has no pixels".to_owned()));
@@ -62,6 +85,9 @@ fn texture_use(texture: &Texture<'_>, set: u32, transform: Option<(Option<u32>, 
             texture.index(),
             format!("it uses texture coordinates {set}; 0 and 1 are supported"),
         ));
+    }
+    if !transform.is_none_or(|(_, transform)| transform.is_finite()) {
+        return Err(Error::broken("texture", texture.index(), "its transform is not finite"));
     }
     let sampler = texture.sampler();
     let (smooth_small, mipmaps) = match sampler.min_filter() {
@@ -127,13 +153,13 @@ pub(super) fn material(m: &gltf::Material<'_>) -> Result<Material> {
             .as_ref()
             .map(|t| texture_use(&t.texture(), t.tex_coord(), json_transform(t.extension_value(TRANSFORM))))
             .transpose()?,
-        normal_scale: normal.as_ref().map_or(1.0, |t| t.scale()),
+        normal_scale: normal.as_ref().map_or(1.0, |t| t.scale().clamp(-1e3, 1e3)),
         occlusion_texture: occlusion
             .as_ref()
             .map(|t| texture_use(&t.texture(), t.tex_coord(), json_transform(t.extension_value(TRANSFORM))))
             .transpose()?,
         occlusion_strength: occlusion.as_ref().map_or(1.0, |t| unit(t.strength())),
-        emission: Vec3::from(m.emissive_factor()).max(Vec3::ZERO) * strength,
+        emission: Vec3::from(m.emissive_factor()).clamp(Vec3::ZERO, Vec3::splat(1e6)) * strength,
         emission_texture: info(m.emissive_texture())?,
         alpha: match m.alpha_mode() {
             AlphaMode::Opaque => Alpha::Opaque,

@@ -8,6 +8,7 @@ mod animation;
 mod error;
 mod geometry;
 mod graph;
+mod limits;
 mod material;
 pub(crate) mod source;
 
@@ -16,7 +17,9 @@ pub use error::{Error, Result};
 use crate::mesh::{Material, Model};
 use gltf::Document;
 use gltf::json::Root;
+use limits::{Data, Limits};
 use rayon::prelude::*;
+use source::Source;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -30,9 +33,13 @@ pub const EXTENSIONS: [&str; 5] = [
 ];
 
 const IMAGE_LIMIT: u64 = 4096;
-const TEXEL_LIMIT: u64 = 1 << 30;
 const MATERIAL_LIMIT: u64 = 65536;
 const MESH_LIMIT: u64 = 65536;
+/// Most bytes of all buffers together.
+const BUFFER_LIMIT: u64 = 4 << 30;
+/// Most objects and elements of the JSON: parsed, each takes many times its text.
+const OBJECT_LIMIT: u64 = 2 << 20;
+const ELEMENT_LIMIT: u64 = 64 << 20;
 
 /// How far loading has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,53 +71,81 @@ impl Watch<'_> {
 
 /// Loads the default scene of a `.gltf` or `.glb` file.
 ///
-/// `report` is called after each step and between the parts of a mesh, from several threads; when it returns false, loading ends
-/// with [`Error::Cancelled`].
+/// `report` is called after each step and many times within the longer ones, from several threads;
+/// when it returns false, loading ends with [`Error::Cancelled`].
 ///
 /// # Errors
 /// One sentence about the first thing that is wrong with the file.
 pub fn load(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
-    // The gltf crate panics on some parts that its own checks leave out. Those known are checked
-    // here; for others this is the last line.
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| load_checked(path, report)));
+    guarded(path, || {
+        let go_on = || if report(Progress { done: 0, total: 1 }) { Ok(()) } else { Err(Error::Cancelled) };
+        let bytes = source::read_file(path, &go_on)?;
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        assemble(path, bytes, &Source { folder: Some(folder) }, report)
+    })
+}
+
+/// Loads a text or binary asset from memory; `name` is only used in messages. References to files
+/// are refused.
+///
+/// # Errors
+/// See [`load`].
+pub fn from_bytes(name: &str, bytes: Vec<u8>, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
+    guarded(Path::new(name), || assemble(Path::new(name), bytes, &Source { folder: None }, report))
+}
+
+/// The gltf crate panics on some parts that its own checks leave out. Those known are checked
+/// here; for others this is the last line.
+fn guarded(path: &Path, f: impl FnOnce() -> Result<Model>) -> Result<Model> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(f));
     result.unwrap_or_else(|_| Err(Error::Unreadable { path: path.to_owned() }))
 }
 
-fn load_checked(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
-    let parts = source::split(path, source::read_file(path)?)?;
+fn assemble(
+    path: &Path,
+    bytes: Vec<u8>,
+    source: &Source<'_>,
+    report: &(dyn Fn(Progress) -> bool + Sync),
+) -> Result<Model> {
+    let parts = source::split(path, bytes)?;
     let document = parse(path, &parts.json)?;
-    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    drop(parts.json);
     let counts = [document.buffers().count(), document.images().count(), document.meshes().count()];
     check_counts(&document)?;
     let total = 2 + counts.iter().sum::<usize>() as u32;
     let watch = Watch { done: AtomicU32::new(0), total, report };
     watch.step()?;
 
-    let buffers = buffers(&document, folder, parts.binary, &watch)?;
+    let buffers = buffers(&document, source, parts.binary, &watch)?;
+    let data = Data { buffers, limits: Limits::new() };
     let mut materials = document.materials().map(|m| material::material(&m)).collect::<Result<Vec<_>>>()?;
     materials.push(Material::default());
-    let images = (0..counts[1]).into_par_iter().map(|i| {
-        let image = material::image(&document, folder, &buffers, i)?;
-        watch.step()?;
-        Ok(image)
-    });
-    let images = images.collect::<Result<Vec<_>>>()?;
-    let texels = images.iter().map(crate::mesh::Image::texels).sum();
-    if texels > TEXEL_LIMIT {
-        return Err(Error::TooMany { what: "texels in all pictures", count: texels, limit: TEXEL_LIMIT });
-    }
-    let sources: Vec<_> = document.meshes().collect();
-    let meshes = sources.par_iter().map(|mesh| {
-        let mesh = geometry::mesh(&buffers, &materials, mesh, &|| watch.ask())?;
-        watch.step()?;
-        Ok(mesh)
-    });
-    let meshes = meshes.collect::<Result<Vec<_>>>()?;
+    // Pictures and meshes at the same time: neither alone keeps all cores busy to its end.
+    let images = || {
+        let images = (0..counts[1]).into_par_iter().map(|i| {
+            watch.ask()?;
+            let image = material::image(&document, source, &data, i, &|| watch.ask())?;
+            watch.step()?;
+            Ok(image)
+        });
+        images.collect::<Result<Vec<_>>>()
+    };
+    let meshes = || {
+        let sources: Vec<_> = document.meshes().collect();
+        let meshes = sources.par_iter().map(|mesh| {
+            let mesh = geometry::mesh(&data, &materials, mesh, &|| watch.ask())?;
+            watch.step()?;
+            Ok(mesh)
+        });
+        meshes.collect::<Result<Vec<_>>>()
+    };
+    let (meshes, images) = rayon::join(meshes, images);
+    let (images, meshes) = (images?, meshes?);
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let mut model = Model { name, meshes, materials, images, ..Model::default() };
     let scene = document.default_scene().or_else(|| document.scenes().next()).ok_or(Error::NoScene)?;
-    let places = graph::add(&document, &buffers, &scene, &mut model)?;
-    animation::add(&document, &buffers, &places, &mut model)?;
+    let places = graph::add(&document, &data, &scene, &mut model)?;
+    animation::add(&document, &data, &places, &mut model)?;
     watch.step()?;
     Ok(model)
 }
@@ -118,6 +153,12 @@ fn load_checked(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Resu
 /// The JSON as a checked document.
 fn parse(path: &Path, json: &[u8]) -> Result<Document> {
     let format = |reason: String| Error::Format { path: path.to_owned(), reason };
+    let count = |byte: u8| json.iter().filter(|b| **b == byte).count() as u64;
+    let check = |what: &'static str, count: u64, limit: u64| {
+        if count > limit { Err(Error::TooMany { what, count, limit }) } else { Ok(()) }
+    };
+    check("objects in its JSON", count(b'{'), OBJECT_LIMIT)?;
+    check("elements in its JSON", count(b','), ELEMENT_LIMIT)?;
     let mut root: Root = serde_json::from_slice(json).map_err(|e| format(e.to_string()))?;
     if !root.asset.version.starts_with("2.") {
         return Err(format(format!("it has version {:?}", root.asset.version)));
@@ -156,18 +197,28 @@ fn check_counts(document: &Document) -> Result<()> {
 }
 
 /// All buffers; each has at least the bytes that it claims.
-fn buffers(document: &Document, folder: &Path, binary: Option<Vec<u8>>, watch: &Watch<'_>) -> Result<Vec<Vec<u8>>> {
+fn buffers(
+    document: &Document,
+    source: &Source<'_>,
+    binary: Option<Vec<u8>>,
+    watch: &Watch<'_>,
+) -> Result<Vec<Vec<u8>>> {
     let mut binary = binary;
     let mut buffers = Vec::new();
+    let mut held = 0_u64;
     for (index, buffer) in document.as_json().buffers.iter().enumerate() {
         let bytes = match &buffer.uri {
-            Some(uri) => source::resolve(folder, uri)?,
+            Some(uri) => source.resolve(uri, &|| watch.ask())?,
             None => binary.take().ok_or_else(|| Error::broken("buffer", index, "it has no data"))?,
         };
         let claimed = buffer.byte_length.0;
         if (bytes.len() as u64) < claimed {
             let reason = format!("it claims {claimed} bytes and has {}", bytes.len());
             return Err(Error::broken("buffer", index, reason));
+        }
+        held = held.saturating_add(bytes.len() as u64);
+        if held > BUFFER_LIMIT {
+            return Err(Error::TooMany { what: "bytes in all buffers", count: held, limit: BUFFER_LIMIT });
         }
         buffers.push(bytes);
         watch.step()?;

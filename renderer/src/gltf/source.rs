@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufRead, Cursor, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 /// Most bytes of a file and of all buffers.
@@ -14,8 +14,14 @@ pub(super) struct Parts {
     pub binary: Option<Vec<u8>>,
 }
 
+/// Bytes that are read at once, between two questions whether to go on.
+const CHUNK: u64 = 4 << 20;
+
+/// Whether to go on; an error is the reason why not.
+pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<()>;
+
 /// Reads a whole file of acceptable size.
-pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_file(path: &Path, go_on: GoOn<'_>) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let data = file.metadata().map_err(failed)?;
@@ -27,8 +33,57 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::FileSize { path: path.to_owned(), size, limit: FILE_LIMIT });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0));
-    file.by_ref().take(FILE_LIMIT).read_to_end(&mut bytes).map_err(failed)?;
+    while (bytes.len() as u64) < FILE_LIMIT {
+        go_on()?;
+        if file.by_ref().take(CHUNK).read_to_end(&mut bytes).map_err(failed)? == 0 {
+            break;
+        }
+    }
     Ok(bytes)
+}
+
+/// Bytes that are handed out in small parts, with a question before each whether to go on.
+pub(super) struct Asking<'a> {
+    bytes: Cursor<&'a [u8]>,
+    go_on: GoOn<'a>,
+}
+
+impl<'a> Asking<'a> {
+    const PART: usize = 64 << 10;
+
+    pub(super) fn new(bytes: &'a [u8], go_on: GoOn<'a>) -> Self {
+        Self { bytes: Cursor::new(bytes), go_on }
+    }
+
+    fn ask(&self) -> std::io::Result<()> {
+        (self.go_on)().map_err(std::io::Error::other)
+    }
+}
+
+impl Read for Asking<'_> {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        self.ask()?;
+        let length = out.len().min(Self::PART);
+        self.bytes.read(&mut out[..length])
+    }
+}
+
+impl BufRead for Asking<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.ask()?;
+        let all = self.bytes.fill_buf()?;
+        Ok(&all[..all.len().min(Self::PART)])
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes.consume(count);
+    }
+}
+
+impl Seek for Asking<'_> {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.bytes.seek(to)
+    }
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -68,19 +123,29 @@ pub(super) fn split(path: &Path, bytes: Vec<u8>) -> Result<Parts> {
     Ok(Parts { json, binary })
 }
 
-/// Bytes of a reference: data inside it, or a file in the asset's folder.
-pub(super) fn resolve(folder: &Path, uri: &str) -> Result<Vec<u8>> {
-    if let Some(data) = uri.strip_prefix("data:") {
-        let bad = || Error::Outside { uri: uri.chars().take(40).collect() };
-        let (kind, text) = data.split_once(',').ok_or_else(bad)?;
-        return if kind.ends_with(";base64") { base64(text).ok_or_else(bad) } else { Err(bad()) };
+/// Where an asset's references lead.
+pub(super) struct Source<'a> {
+    /// The asset's folder; none where references to files may not be followed at all.
+    pub folder: Option<&'a Path>,
+}
+
+impl Source<'_> {
+    /// Bytes of a reference: data inside it, or a file in the asset's folder.
+    pub(super) fn resolve(&self, uri: &str, go_on: GoOn<'_>) -> Result<Vec<u8>> {
+        if let Some(data) = uri.strip_prefix("data:") {
+            let bad = || Error::Outside { uri: uri.chars().take(40).collect() };
+            let (kind, text) = data.split_once(',').ok_or_else(bad)?;
+            return if kind.ends_with(";base64") { base64(text).ok_or_else(bad) } else { Err(bad()) };
+        }
+        let shown: String = uri.chars().take(200).collect();
+        let folder = self.folder.ok_or(Error::Outside { uri: shown })?;
+        read_file(&inside(folder, uri)?, go_on)
     }
-    read_file(&inside(folder, uri)?)
 }
 
 /// The path of a file in the folder that a reference names, and no other.
 pub(crate) fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
-    let outside = || Error::Outside { uri: uri.to_owned() };
+    let outside = || Error::Outside { uri: uri.chars().take(200).collect() };
     let name = percent_decoded(uri).ok_or_else(outside)?;
     let relative = Path::new(&name);
     let plain = relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
@@ -146,16 +211,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("sub dir")).unwrap();
         std::fs::write(folder.path().join("sub dir/a.bin"), b"abc").unwrap();
-        assert_eq!(resolve(folder.path(), "sub%20dir/a.bin").unwrap(), b"abc");
-        assert_eq!(resolve(folder.path(), "data:application/octet-stream;base64,YWJj").unwrap(), b"abc");
+        let resolve = |uri: &str| Source { folder: Some(folder.path()) }.resolve(uri, &|| Ok(()));
+        assert_eq!(resolve("sub%20dir/a.bin").unwrap(), b"abc");
+        assert_eq!(resolve("data:application/octet-stream;base64,YWJj").unwrap(), b"abc");
+        let alone = Source { folder: None }.resolve("sub%20dir/a.bin", &|| Ok(()));
+        assert!(matches!(alone, Err(Error::Outside { .. })));
         for uri in ["../x", "sub dir/../../x", "%2e%2e/x", "/etc/passwd", "file:///etc/passwd", "a\\..\\x", "", "%zz"] {
-            let error = resolve(folder.path(), uri).unwrap_err();
+            let error = resolve(uri).unwrap_err();
             assert!(matches!(error, Error::Outside { .. }), "{uri}: {error}");
         }
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("/etc/hostname", folder.path().join("link.bin")).unwrap();
-            assert!(resolve(folder.path(), "link.bin").is_err());
+            assert!(resolve("link.bin").is_err());
         }
     }
 }

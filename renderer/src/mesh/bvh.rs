@@ -2,11 +2,14 @@
 
 use super::bounds::Bounds;
 use glam::Vec3;
+use rayon::prelude::*;
 
 /// Bins of a split.
 const BINS: usize = 12;
 /// Items from which the two sides of a split are built on several threads.
 const PARALLEL: usize = 8192;
+/// Items from which the search for a split itself runs on several threads, in parts of this size.
+const PARALLEL_SEARCH: usize = 65536;
 /// Costs of visiting a node and of testing an item, in any unit.
 const NODE_COST: f32 = 1.0;
 const ITEM_COST: f32 = 1.3;
@@ -50,14 +53,16 @@ impl Tree {
 
 impl Bvh {
     /// A hierarchy of items with these bounds, at most `depth` levels below the root, and the
-    /// order that the items must be put in. Leaves hold at most `leaf` items.
+    /// order that the items must be put in. Leaves hold at most `leaf` items. `go_on` is asked
+    /// before each larger split, from several threads; when it says no, what comes back holds all
+    /// items and is of no use.
     #[must_use]
-    pub fn build(items: &[Bounds], leaf: usize, depth: u32) -> (Self, Vec<u32>) {
+    pub fn build(items: &[Bounds], leaf: usize, depth: u32, go_on: &(dyn Fn() -> bool + Sync)) -> (Self, Vec<u32>) {
         let mut order: Vec<u32> = (0..items.len() as u32).collect();
         if items.is_empty() {
             return (Self::default(), order);
         }
-        let tree = split(items, &mut order, 0, leaf.max(1), depth);
+        let tree = split(&Search { items, leaf: leaf.max(1), go_on }, &mut order, 0, depth);
         let mut nodes = vec![flat(&tree)];
         let mut waiting = vec![(0, &tree)];
         while let Some((at, tree)) = waiting.pop() {
@@ -100,17 +105,48 @@ fn levels(count: usize) -> u32 {
     usize::BITS - count.saturating_sub(1).leading_zeros()
 }
 
-fn split(items: &[Bounds], order: &mut [u32], first: u32, leaf: usize, depth: u32) -> Tree {
-    let of = |i: u32| items[i as usize];
-    let mut bounds = Bounds::EMPTY;
-    let mut centres = Bounds::EMPTY;
-    for &i in order.iter() {
-        bounds = bounds.union(of(i));
-        centres.grow(of(i).centre());
+/// What all splits of a hierarchy share.
+struct Search<'a> {
+    items: &'a [Bounds],
+    leaf: usize,
+    go_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Folds over items, in parts on several threads where there are many. Every way of dividing them
+/// gives the same: boxes and counts do not depend on the order.
+fn gathered<T: Send>(
+    order: &[u32],
+    empty: impl Fn() -> T + Sync + Send,
+    add: impl Fn(T, &u32) -> T + Sync + Send,
+    join: impl Fn(T, T) -> T + Sync + Send,
+) -> T {
+    if order.len() < PARALLEL_SEARCH {
+        return order.iter().fold(empty(), add);
     }
+    order.par_chunks(PARALLEL_SEARCH / 4).map(|part| part.iter().fold(empty(), &add)).reduce(&empty, join)
+}
+
+/// Around items, and around their centres.
+fn extent(items: &[Bounds], order: &[u32]) -> (Bounds, Bounds) {
+    gathered(
+        order,
+        || (Bounds::EMPTY, Bounds::EMPTY),
+        |(bounds, mut centres), &i| {
+            let item = items[i as usize];
+            centres.grow(item.centre());
+            (bounds.union(item), centres)
+        },
+        |a, b| (a.0.union(b.0), a.1.union(b.1)),
+    )
+}
+
+fn split(search: &Search<'_>, order: &mut [u32], first: u32, depth: u32) -> Tree {
+    let &Search { items, leaf, go_on } = search;
+    let of = |i: u32| items[i as usize];
+    let (bounds, centres) = extent(items, order);
     let count = order.len();
     let whole = Tree::Leaf { bounds, first, count: count as u32 };
-    if count == 1 || depth == 0 {
+    if count == 1 || depth == 0 || (count > PARALLEL && !go_on()) {
         return whole;
     }
     let found = best_split(items, order, &bounds, &centres);
@@ -133,8 +169,8 @@ fn split(items: &[Bounds], order: &mut [u32], first: u32, leaf: usize, depth: u3
     };
     let (low, high) = order.split_at_mut(at);
     let second = first + at as u32;
-    let mut build_low = || split(items, low, first, leaf, depth - 1);
-    let mut build_high = || split(items, high, second, leaf, depth - 1);
+    let mut build_low = || split(search, low, first, depth - 1);
+    let mut build_high = || split(search, high, second, depth - 1);
     let children = if count > PARALLEL {
         let (low, high) = rayon::join(build_low, build_high);
         [low, high]
@@ -153,19 +189,39 @@ fn bin(centre: f32, low: f32, scale: f32) -> usize {
     (((centre - low) * scale) as usize).min(BINS - 1)
 }
 
+type Bins = [[(Bounds, u32); BINS]; 3];
+
+/// Boxes and numbers of the items in each bin of each axis.
+fn bins(items: &[Bounds], order: &[u32], centres: &Bounds) -> Bins {
+    let scales = [0, 1, 2].map(|axis| scale(centres, axis));
+    let low = centres.low.to_array();
+    gathered(
+        order,
+        || [[(Bounds::EMPTY, 0); BINS]; 3],
+        |mut bins: Bins, &i| {
+            let item = items[i as usize];
+            let centre = item.centre().to_array();
+            for axis in (0..3).filter(|&axis| scales[axis].is_finite()) {
+                let bin = &mut bins[axis][bin(centre[axis], low[axis], scales[axis])];
+                *bin = (bin.0.union(item), bin.1 + 1);
+            }
+            bins
+        },
+        |mut a, b| {
+            for (a, b) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+                *a = (a.0.union(b.0), a.1 + b.1);
+            }
+            a
+        },
+    )
+}
+
 /// The axis, cost and first upper bin of the cheapest split; none when all centres coincide.
 fn best_split(items: &[Bounds], order: &[u32], bounds: &Bounds, centres: &Bounds) -> Option<(usize, f32, usize)> {
     let mut best: Option<(usize, f32, usize)> = None;
-    for axis in 0..3 {
-        let scale = scale(centres, axis);
-        if !scale.is_finite() {
+    for (axis, bins) in bins(items, order, centres).iter().enumerate() {
+        if !scale(centres, axis).is_finite() {
             continue;
-        }
-        let mut bins = [(Bounds::EMPTY, 0_u32); BINS];
-        for &i in order {
-            let item = items[i as usize];
-            let bin = &mut bins[bin(item.centre()[axis], centres.low[axis], scale)];
-            *bin = (bin.0.union(item), bin.1 + 1);
         }
         let mut above = [0.0; BINS];
         let (mut around, mut count) = (Bounds::EMPTY, 0);
@@ -255,7 +311,7 @@ mod tests {
     fn every_item_is_in_one_leaf_inside_all_boxes_above() {
         for count in [1, 2, 7, 500, 20_000] {
             let items = scattered(count);
-            let (bvh, order) = Bvh::build(&items, 4, MESH_DEPTH);
+            let (bvh, order) = Bvh::build(&items, 4, MESH_DEPTH, &|| true);
             assert!(check(&bvh, &items, &order, 4) <= MESH_DEPTH);
         }
     }
@@ -263,17 +319,26 @@ mod tests {
     #[test]
     fn items_at_one_place_and_tight_depths_are_halved() {
         let items = vec![Bounds { low: Vec3::ZERO, high: Vec3::ONE }; 1000];
-        let (bvh, order) = Bvh::build(&items, 1, 10);
+        let (bvh, order) = Bvh::build(&items, 1, 10, &|| true);
         assert!(check(&bvh, &items, &order, 1) <= 10);
         let items: Vec<_> = (0..40).map(|i| Bounds { low: Vec3::ZERO, high: Vec3::splat(1.8_f32.powi(i)) }).collect();
-        let (bvh, order) = Bvh::build(&items, 1, 6);
+        let (bvh, order) = Bvh::build(&items, 1, 6, &|| true);
         assert!(check(&bvh, &items, &order, 1) <= 6);
+    }
+
+    #[test]
+    fn many_threads_make_the_same_hierarchy_as_one() {
+        let items = scattered(200_000);
+        let (bvh, order) = Bvh::build(&items, 4, MESH_DEPTH, &|| true);
+        check(&bvh, &items, &order, 4);
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(alone.install(|| Bvh::build(&items, 4, MESH_DEPTH, &|| true)), (bvh, order));
     }
 
     #[test]
     fn refitting_follows_the_items() {
         let items = scattered(300);
-        let (bvh, order) = Bvh::build(&items, 4, MESH_DEPTH);
+        let (bvh, order) = Bvh::build(&items, 4, MESH_DEPTH, &|| true);
         let moved: Vec<_> = items.iter().map(|b| Bounds { low: b.low * 2.0 + 1.0, high: b.high * 2.0 + 1.5 }).collect();
         let nodes = bvh.refit(|i| moved[order[i as usize] as usize]);
         check(&Bvh { nodes }, &moved, &order, 4);

@@ -278,7 +278,7 @@ pub(crate) fn frame_words(model: &Model, layout: &Layout, now: f64, before: f64,
 
 /// The hierarchy over all placements; a leaf's link is the placement.
 fn top_elements(boxes: &[Bounds]) -> Vec<Element> {
-    let (bvh, order) = Bvh::build(boxes, 1, bvh::TOP_DEPTH);
+    let (bvh, order) = Bvh::build(boxes, 1, bvh::TOP_DEPTH, &|| true);
     let mut nodes = bvh.nodes;
     for node in nodes.iter_mut().filter(|n| n.count > 0) {
         node.link = order[node.link as usize];

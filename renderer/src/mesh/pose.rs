@@ -10,6 +10,8 @@ use glam::{Affine3A, Quat, Vec3, Vec4};
 /// Keys a second of the path of a moving camera, and most keys.
 const CAMERA_KEYS: f64 = 20.0;
 const MOST_KEYS: f64 = 2000.0;
+/// Nodes that are placed for the keys of all cameras together, about.
+const CAMERA_WORK: f64 = 3e7;
 
 /// Where all nodes are, and how much each morph target counts.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,9 +86,13 @@ impl Model {
             let position = Vec3::from(world.translation);
             CameraKey { position, target: position + world.transform_vector3(Vec3::NEG_Z).normalize_or(Vec3::NEG_Z) }
         };
+        // Every key needs the whole pose; where there is much of everything, cameras move less smoothly.
+        let most =
+            CAMERA_WORK / (self.nodes.len() + self.tracks.len()).max(1) as f64 / self.cameras.len().max(1) as f64;
         let path = |node: usize, fov_y: f32| {
             let moves = self.is_animated(node) && duration > 0.0;
-            let keys = if moves { (duration * CAMERA_KEYS).ceil().clamp(4.0, MOST_KEYS) } else { 1.0 };
+            let keys = (duration * CAMERA_KEYS).ceil().clamp(4.0, most.clamp(4.0, MOST_KEYS));
+            let keys = if moves { keys } else { 1.0 };
             let keys = keys as usize;
             let seconds = if moves { duration } else { 1.0 };
             let keys = (0..keys).map(|i| key(node, seconds * i as f64 / keys as f64)).collect();

@@ -3,6 +3,7 @@
 use super::bounds::Bounds;
 use super::bvh::{self, Bvh};
 use glam::{Vec2, Vec3, Vec4};
+use rayon::prelude::*;
 
 /// Most triangles of a leaf.
 const LEAF: usize = 4;
@@ -79,12 +80,13 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Makes the hierarchy, which puts the triangles into its order.
+    /// Makes the hierarchy, which puts the triangles into its order. `go_on` is asked now and
+    /// then; when it says no, the hierarchy is not to be used.
     #[must_use]
-    pub fn built(mut self) -> Self {
-        let bounds: Vec<Bounds> = self.triangles.iter().map(|t| self.box_of(t, |v| v.position)).collect();
-        let (bvh, order) = Bvh::build(&bounds, LEAF, bvh::MESH_DEPTH);
-        self.triangles = order.into_iter().map(|i| self.triangles[i as usize]).collect();
+    pub fn built(mut self, go_on: &(dyn Fn() -> bool + Sync)) -> Self {
+        let bounds: Vec<Bounds> = self.triangles.par_iter().map(|t| self.box_of(t, |v| v.position)).collect();
+        let (bvh, order) = Bvh::build(&bounds, LEAF, bvh::MESH_DEPTH, go_on);
+        self.triangles = order.into_par_iter().map(|i| self.triangles[i as usize]).collect();
         self.bvh = bvh;
         self
     }

@@ -46,6 +46,14 @@ fn direction(x: u32, y: u32, [columns, rows]: [u32; 2]) -> [f64; 3] {
     [down.sin() * around.sin(), down.cos(), -down.sin() * around.cos()]
 }
 
+/// Direction of a point of the map of light on matte surfaces, whose first and last rows are the poles.
+fn normal(x: u32, y: u32) -> [f64; 3] {
+    let [columns, rows] = IRRADIANCE_SIZE;
+    let around = 2.0 * PI * ((f64::from(x) + 0.5) / f64::from(columns) - 0.5);
+    let down = PI * f64::from(y) / f64::from(rows - 1);
+    [down.sin() * around.sin(), down.cos(), -down.sin() * around.cos()]
+}
+
 impl Bright {
     const NONE: Self = Self { limit: f32::INFINITY, light: Vec::new(), alias: Vec::new(), irradiance: Vec::new() };
 
@@ -119,7 +127,7 @@ fn irradiance(cells: &[[f64; 3]]) -> Vec<[f32; 3]> {
         .map(|(i, cell)| (direction(i % columns, i / columns, BRIGHT_SIZE), *cell))
         .collect();
     let [width, height] = IRRADIANCE_SIZE;
-    let normals = (0..height).flat_map(|y| (0..width).map(move |x| direction(x, y, IRRADIANCE_SIZE)));
+    let normals = (0..height).flat_map(|y| (0..width).map(move |x| normal(x, y)));
     let gather = |n: [f64; 3]| {
         let mut sum = [0.0; 3];
         for (d, cell) in &lit {
@@ -192,7 +200,7 @@ mod tests {
         let [w, h] = IRRADIANCE_SIZE;
         let brightest =
             (0..w * h).max_by(|&a, &b| bright.irradiance[a as usize][1].total_cmp(&bright.irradiance[b as usize][1]));
-        let n = direction(brightest.unwrap() % w, brightest.unwrap() / w, IRRADIANCE_SIZE);
+        let n = normal(brightest.unwrap() % w, brightest.unwrap() / w);
         let cosine: f64 = n.iter().zip(sun).map(|(a, b)| a * b).sum();
         assert!(cosine > 0.9, "{n:?} against {sun:?}");
     }

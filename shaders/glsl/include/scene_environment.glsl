@@ -47,9 +47,16 @@ vec3 environment_direction(vec2 uv) {
     return vec3(sin(down) * sin(around), cos(down), -sin(down) * cos(around));
 }
 
-// The mix of the four nearest texels of a map.
-vec3 environment_sample(uint start, uvec2 size, vec2 uv) {
+// Direction of a texel of a map that is made of the picture. Its first and last rows are the poles
+// themselves: what lies flat has its normal there.
+vec3 environment_direction_of(uvec2 at, uvec2 size) {
+    return environment_direction(vec2((float(at.x) + 0.5) / float(size.x), float(at.y) / float(size.y - 1u)));
+}
+
+// The mix of the four nearest texels of the picture, or of a map made of it.
+vec3 environment_sample(uint start, uvec2 size, vec2 uv, bool is_map) {
     vec2 p = uv * vec2(size) - 0.5;
+    if (is_map) p.y = uv.y * float(size.y - 1u);
     vec2 cell = floor(p), f = p - cell;
     uint x0 = uint(int(cell.x) + int(size.x)) % size.x, x1 = (x0 + 1u) % size.x;
     uint y0 = uint(clamp(int(cell.y), 0, int(size.y) - 1));

@@ -39,33 +39,35 @@ vec3 from_environment(vec3 d) {
 // Everything that is seen of the environment.
 vec3 environment_seen(vec3 d) {
     vec2 uv = environment_uv(to_environment(d));
-    return frame.environment.z * environment_sample(environment_picture(), environment_size(), uv);
+    return frame.environment.z * environment_sample(environment_picture(), environment_size(), uv, false);
 }
 
-// What a surface of some roughness mirrors of it, without its bright parts.
+// What a surface of some roughness mirrors of it, without its bright parts: between two maps, the
+// first of which is the picture itself.
 vec3 environment_mirrored(vec3 d, float roughness) {
     vec2 uv = environment_uv(to_environment(d));
     float level = clamp(roughness, 0.0, 1.0) * float(ENVIRONMENT_GLOSSY_LEVELS);
     uint whole = min(uint(level), ENVIRONMENT_GLOSSY_LEVELS - 1u);
-    vec3 rough = environment_sample(environment_glossy(whole), ENVIRONMENT_GLOSSY, uv);
-    vec3 sharp;
-    if (whole == 0u) {
-        sharp = environment_smooth(environment_sample(environment_picture(), environment_size(), uv));
-    } else {
-        sharp = environment_sample(environment_glossy(whole - 1u), ENVIRONMENT_GLOSSY, uv);
+    float part = level - float(whole);
+    vec3 sum = vec3(0.0);
+    // As a loop, so that the look-up is compiled once.
+    for (uint k = 0u; k < 2u; k++) {
+        bool is_map = whole + k > 0u;
+        uint start = is_map ? environment_glossy(whole + k - 1u) : environment_picture();
+        vec3 c = environment_sample(start, is_map ? ENVIRONMENT_GLOSSY : environment_size(), uv, is_map);
+        sum += (is_map ? c : environment_smooth(c)) * (k == 0u ? 1.0 - part : part);
     }
-    return frame.environment.z * mix(sharp, rough, level - float(whole));
+    return frame.environment.z * sum;
 }
 
 // The same for a white matte surface.
 vec3 environment_around(vec3 n) {
     vec2 uv = environment_uv(to_environment(n));
-    return frame.environment.z * environment_sample(environment_diffuse(), ENVIRONMENT_DIFFUSE, uv);
+    return frame.environment.z * environment_sample(environment_diffuse(), ENVIRONMENT_DIFFUSE, uv, true);
 }
 
-// The sky without the sun's disc.
+// The smooth sky without the sun's disc.
 vec3 sky(vec3 d) {
-    if (has_environment()) return environment_mirrored(d, 0.0);
     float height = max(d.y, 0.0);
     vec3 c = mix(frame.sky_horizon.rgb, frame.sky_zenith.rgb, 1.0 - exp(-3.2 * height));
     float to_sun = max(dot(d, frame.sun_direction.xyz), 0.0);
@@ -73,11 +75,19 @@ vec3 sky(vec3 d) {
     return c + frame.sun_radiance.rgb * glow * 0.5;
 }
 
-vec3 sky_with_sun(vec3 d) {
+vec3 sun_disc(vec3 d) {
     float c = dot(d, frame.sun_direction.xyz);
     float t = frame.sun_direction.w;
-    vec3 behind = has_environment() ? environment_seen(d) : sky(d);
-    return behind + (c > inversesqrt(1.0 + t * t) ? frame.sun_radiance.rgb * 30.0 : vec3(0.0));
+    return c > inversesqrt(1.0 + t * t) ? frame.sun_radiance.rgb * 30.0 : vec3(0.0);
+}
+
+// Colour of far haze in a direction.
+vec3 haze_colour(vec3 d) {
+    vec3 level = normalize(vec3(d.x, 0.02, d.z));
+    if (!has_environment()) return sky(level);
+    vec2 uv = environment_uv(to_environment(level));
+    uint roughest = environment_glossy(ENVIRONMENT_GLOSSY_LEVELS - 1u);
+    return frame.environment.z * environment_sample(roughest, ENVIRONMENT_GLOSSY, uv, true);
 }
 
 // Light from all around that a diffuse white surface reflects.
@@ -192,7 +202,7 @@ Lighting lighting(Surface s, vec3 v, bool shadows, Sampler random) {
         distance = frame.ranges.z;
         vec2 uv = environment_uv(to_environment(s.normal));
         all = s.albedo * (1.0 - s.metallic) * frame.environment.z
-            * environment_sample(environment_bright_diffuse(), ENVIRONMENT_DIFFUSE, uv);
+            * environment_sample(environment_bright_diffuse(), ENVIRONMENT_DIFFUSE, uv, true);
     }
     for (uint l = 0u; l <= last_light(); l++) {
         vec3 light_direction;
@@ -235,7 +245,7 @@ float haze_clearness(float distance) {
 vec3 in_haze(vec3 colour, vec3 d, float distance) {
     vec3 far = colour;
     // A look-up that a clear sky needs not: as a loop, which a CPU can leave.
-    for (bool once = !HAS_ENVIRONMENT || frame.ranges.y > 0.0; once; once = false) far = sky(normalize(vec3(d.x, 0.02, d.z)));
+    for (bool once = !HAS_ENVIRONMENT || frame.ranges.y > 0.0; once; once = false) far = haze_colour(d);
     return mix(far, colour, haze_clearness(distance));
 }
 

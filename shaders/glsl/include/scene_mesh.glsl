@@ -142,9 +142,10 @@ vec4 model_sample(uint texture, vec4 uv, bool srgb, vec2 detail) {
     float level = maps == 0u ? 0.0 : clamp(maps == 1u ? floor(lod + 0.5) : lod, 0.0, last);
     uint whole = uint(level);
     float part = level - float(whole);
-    vec4 found = model_level(image, whole, p, smooth_filter, srgb);
-    for (bool once = part > 0.0; once; once = false) {
-        found = mix(found, model_level(image, whole + 1u, p, smooth_filter, srgb), part);
+    vec4 found = vec4(0.0);
+    uint count = part > 0.0 ? 2u : 1u;
+    for (uint k = 0u; k < count; k++) {
+        found += model_level(image, whole + k, p, smooth_filter, srgb) * (k == 0u ? 1.0 - part : part);
     }
     return found;
 }

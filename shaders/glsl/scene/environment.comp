@@ -62,13 +62,13 @@ vec3 halved_at(uint level, vec2 uv) {
         start += size.x * size.y;
         size = max(size / 2u, uvec2(1u));
     }
-    return environment_sample(start, size, uv);
+    return environment_sample(start, size, uv, false);
 }
 
 // Normal, view and mirrored direction are taken as one. Half vectors follow the GGX distribution;
 // each sample reads a map whose texels are about as large as the part of the lobe it stands for.
 vec3 texel_of(uvec2 at) {
-    vec3 n = environment_direction((vec2(at) + 0.5) / vec2(push.size));
+    vec3 n = environment_direction_of(at, push.size);
     vec3 u, v;
     basis(n, u, v);
     float a = push.roughness * push.roughness, a2 = a * a;
@@ -96,7 +96,7 @@ vec3 texel_of(uvec2 at) {
 
 #ifdef DIFFUSE
 vec3 texel_of(uvec2 at) {
-    vec3 n = environment_direction((vec2(at) + 0.5) / vec2(push.size));
+    vec3 n = environment_direction_of(at, push.size);
     vec3 sum = vec3(0.0);
     float weights = 0.0;
     for (uint y = 0u; y < push.source_size.y; y++) {

@@ -111,9 +111,15 @@ vec3 trace(uvec2 pixel, vec2 offset, uint index, bool store_geometry) {
 #endif
         Hit hit = nearest_hit(o, d, first ? start : 0.0, frame.ranges.z);
         if (hit.t >= MISS) {
-            vec3 behind = first ? sky_with_sun(d) : sky(d);
-            if (has_environment() && !first) behind = environment_mirrored(lobe, lobe_roughness);
-            colour += through * behind;
+            vec3 behind;
+            if (!has_environment()) {
+                behind = sky(d);
+            } else if (first) {
+                behind = environment_seen(d);
+            } else {
+                behind = environment_mirrored(lobe, lobe_roughness);
+            }
+            colour += through * (first ? behind + sun_disc(d) : behind);
             break;
         }
 #ifdef MODEL
