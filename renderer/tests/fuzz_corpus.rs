@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Changes of each file of the corpus.
-const CHANGES: u64 = 150;
+const CHANGES: u64 = 3000;
 /// Most time that the changes of one target take; the rest is left out on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(12);
 

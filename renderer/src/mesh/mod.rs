@@ -80,7 +80,6 @@ impl Model {
 
     /// Makes everything that a device is given at `time` seconds, without one, and says how many
     /// elements of 16 bytes it takes. For tests: no model may make this fail.
-    #[must_use]
     pub fn packed_elements(&self, time: f64) -> usize {
         let layout = Layout::new(self);
         let fixed = static_words(self, &self.images, &layout).len() + attribute_words(self).len();
