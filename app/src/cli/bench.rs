@@ -6,8 +6,10 @@ use anyhow::{Context as _, Result};
 use gpu::Device;
 use network::frame::Parameters;
 use network::geometry::{Extent, Geometry};
+use network::model::Model;
 use network::plan::Plan;
 use network::reference::Reference;
+use network::replay::{Claim, ReplayRoute};
 use renderer::View;
 use serde::Serialize;
 use serde_json::json;
@@ -15,11 +17,11 @@ use serde_json::json;
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
-use super::{Globals, progress, text};
+use super::{Globals, progress, record, text};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
 use crate::engine::studio::Studio;
-use crate::engine::{Engines, fit, model};
+use crate::engine::{Engines, arms, fit, model};
 
 /// Arguments of `nrview bench`.
 #[derive(Debug, clap::Args)]
@@ -35,6 +37,23 @@ pub struct BenchArgs {
     /// Where the network runs.
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
+    /// Time routes of the network's commands against each other instead, frame by frame in turn.
+    #[arg(long, value_enum, value_name = "ROUTE,..", value_delimiter = ',', num_args = 1..)]
+    arms: Vec<ArmArg>,
+    /// Frames of each arm before any counts.
+    #[arg(long, default_value = "20", value_parser = args::count)]
+    warm: u32,
+}
+
+/// A route of the network's commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ArmArg {
+    /// Recorded anew each frame.
+    Direct,
+    /// Secondary command buffers, recorded once.
+    Secondary,
+    /// Whole frames, submitted again.
+    Primary,
 }
 
 /// Least, middle and largest of some milliseconds.
@@ -84,6 +103,10 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
     let model = engines.model(&source)?;
     let mut measured = Vec::new();
     let studio = engines.device().map(|device| Studio::new(device, args.scene.load_with_bar()?)).transpose()?;
+    if !args.arms.is_empty() {
+        let studio = studio.context("arms are timed on a device: leave --route cpu out")?;
+        return timed_arms(&mut engines, &studio, &model, args);
+    }
     for size in &args.sizes {
         measured.push(match &studio {
             Some(studio) => {
@@ -107,6 +130,44 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
     });
     let name = engines.device_name().unwrap_or("the CPU reference");
     Ok(Outcome::yes(json, format!("{name}, route {}\n{}", args.route.resolved(), table(&measured))))
+}
+
+/// Interleaved arms with route proof: dated performance evidence, whatever it shows.
+fn timed_arms(engines: &mut Engines, studio: &Studio, model: &Model, args: &BenchArgs) -> CommandResult {
+    let route = |arm: &ArmArg| match arm {
+        ArmArg::Direct => ReplayRoute::Direct,
+        ArmArg::Secondary => ReplayRoute::Secondary,
+        ArmArg::Primary => ReplayRoute::Primary,
+    };
+    let routes: Vec<ReplayRoute> = args.arms.iter().map(route).collect();
+    let (_, kernels, weights) = engines.parts(model)?;
+    let mut timed = Vec::new();
+    for size in &args.sizes {
+        let geometry = fit::check(&studio.device, *size, 0)?;
+        timed.push(arms::run(&arms::Plan {
+            studio,
+            kernels: &kernels,
+            weights: &weights,
+            model: model.digest(),
+            geometry: &geometry,
+            blend_scale: model.blend_scale()?.to_f32(),
+            routes: &routes,
+            warm: args.warm,
+            frames: args.frames,
+        })?);
+    }
+    let claim = Claim::DatedPerformanceEvidence;
+    let mut out = format!("{}: {claim}\n", studio.device.caps().name);
+    timed.iter().for_each(|timed| out.push_str(&arms::text(timed)));
+    let invalid = timed.iter().flat_map(|timed| &timed.ratios).any(|ratio| ratio.value.is_none());
+    let json = json!({
+        "claim": claim,
+        "record": record::circumstances(&studio.device, model),
+        "scene": args.scene.scene,
+        "seed": "the frame counter",
+        "sizes": timed,
+    });
+    Ok(Outcome { json, text: out, holds: !invalid })
 }
 
 fn on_device(

@@ -7,12 +7,14 @@ pub mod args;
 mod bench;
 mod bisect;
 pub mod capture;
+mod certify;
 mod checks;
 mod compare;
 mod dataset;
 mod doctor;
 mod faults;
 mod fixture;
+mod golden;
 mod import;
 mod model;
 mod motion;
@@ -21,12 +23,14 @@ mod parity;
 pub mod picture;
 mod process;
 pub mod progress;
+mod record;
 pub mod render;
 mod replay;
 mod report;
 pub mod scene;
 mod scenes;
 pub mod surroundings;
+mod tape;
 pub mod text;
 mod verify;
 mod view;
@@ -104,6 +108,12 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Measure how long frames take at some sizes, and their device memory.
     Bench(bench::BenchArgs),
+    /// Climb the ladder of a retained route: bytes, proof, timings, long run; write the report.
+    Certify(certify::CertifyArgs),
+    /// Describe the recorded forward: identity, barriers and why, where its time goes.
+    Tape(tape::TapeArgs),
+    /// Reproduce a sealed fixture, or say which field moved.
+    Golden(golden::GoldenArgs),
     /// Make a capture of another program's frames: color, motion and depth.
     Import(import::ImportArgs),
     /// List the scenes that come with the program.
@@ -184,6 +194,9 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Bisect(args)) => bisect::run(globals, &args),
         Some(Command::Compare(args)) => compare::run(globals, &args),
         Some(Command::Bench(args)) => bench::run(globals, &args),
+        Some(Command::Certify(args)) => certify::run(globals, &args),
+        Some(Command::Tape(args)) => tape::run(globals, &args),
+        Some(Command::Golden(args)) => golden::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
         Some(Command::Scenes) => scenes::run(),
         Some(Command::Doctor) => doctor::run(globals),

@@ -1,5 +1,6 @@
 //! What ties the scene renderer, the frame passes and the network together, for the window and headless alike.
 
+pub mod arms;
 pub mod catalog;
 pub mod device;
 pub mod fit;

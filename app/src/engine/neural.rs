@@ -115,8 +115,23 @@ impl Neural {
         geometry: &Geometry,
         step_cost: Option<u64>,
     ) -> Result<Self> {
+        let options = NetworkOptions { step_cost, ..NetworkOptions::default() };
+        Self::with_options(studio, kernels, weights, geometry, options)
+    }
+
+    /// [`Neural::new`] with any set-up of the network.
+    ///
+    /// # Errors
+    /// As [`Neural::new`].
+    pub fn with_options(
+        studio: &Studio,
+        kernels: &Arc<Kernels>,
+        weights: &Arc<Weights>,
+        geometry: &Geometry,
+        options: NetworkOptions,
+    ) -> Result<Self> {
         let gbuffer = GBuffer::new(&studio.device, geometry.valid.width, geometry.valid.height)?;
-        Self::on(studio, kernels, weights, geometry, step_cost, Arc::new(gbuffer), false)
+        Self::on(studio, kernels, weights, geometry, options, Arc::new(gbuffer), false)
     }
 
     /// The same on the scene image of another one of this size, which renders it for every frame first.
@@ -130,7 +145,8 @@ impl Neural {
         step_cost: Option<u64>,
         host: &Self,
     ) -> Result<Self> {
-        Self::on(studio, kernels, weights, host.frame.geometry(), step_cost, Arc::clone(&host.gbuffer), true)
+        let options = NetworkOptions { step_cost, ..NetworkOptions::default() };
+        Self::on(studio, kernels, weights, host.frame.geometry(), options, Arc::clone(&host.gbuffer), true)
     }
 
     fn on(
@@ -138,14 +154,13 @@ impl Neural {
         kernels: &Arc<Kernels>,
         weights: &Arc<Weights>,
         geometry: &Geometry,
-        step_cost: Option<u64>,
+        options: NetworkOptions,
         gbuffer: Arc<GBuffer>,
         guest: bool,
     ) -> Result<Self> {
         let device = &studio.device;
         let plan = Arc::new(Plan::new(geometry));
-        let network =
-            Network::new(device, kernels, weights, plan, NetworkOptions { step_cost, ..NetworkOptions::default() })?;
+        let network = Network::new(device, kernels, weights, plan, options)?;
         let inputs = FrameInputs { color: gbuffer.color(), kind: SourceKind::Scene, motion: Some(gbuffer.motion()) };
         let frame = Frame::new(&studio.passes, geometry, inputs, network.features(), network.head())?;
         let total_cost = (0..network.steps()).map(|step| network.step_cost(step)).sum();

@@ -17,7 +17,7 @@ mod record;
 pub mod reference;
 mod saved;
 mod screenshot;
-mod session;
+pub mod session;
 pub mod settings;
 mod sides;
 mod target;

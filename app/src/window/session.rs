@@ -186,14 +186,14 @@ impl Session {
         }
     }
 
+    /// Runs every frame as one submission, however long it takes.
+    pub fn unslice(&mut self) {
+        self.pace = Pace::unsliced();
+    }
+
     /// The network and its retained side, once the size is prepared.
     pub fn neural(&self) -> Option<&Neural> {
         self.neural.as_ref()
-    }
-
-    /// The same, to inject failures.
-    pub fn neural_mut(&mut self) -> Option<&mut Neural> {
-        self.neural.as_mut()
     }
 
     /// Multiply-accumulates of a frame, once its size is prepared.

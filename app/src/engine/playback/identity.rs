@@ -69,7 +69,8 @@ fn device_identity(device: &Device) -> DeviceIdentity {
     }
 }
 
-fn program() -> Program {
+/// What runs: name, version, commit, digest of the executable.
+pub fn program() -> Program {
     static EXECUTABLE: OnceLock<String> = OnceLock::new();
     let executable = EXECUTABLE.get_or_init(|| {
         let bytes = std::env::current_exe().and_then(std::fs::read);

@@ -8,7 +8,7 @@ mod identity;
 mod on_device;
 mod record;
 
-pub use identity::{header, model_name};
+pub use identity::{header, model_name, program};
 pub use record::{inputs_of, tensors};
 
 use anyhow::Result;
