@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn many_replays_of_both_forms_give_the_bytes_of_direct_frames() {
         let device = TestDevice::open().unwrap();
-        let network = beginning(&device, 7);
+        let network = beginning(&device, 3);
         let plan = Arc::clone(network.plan());
         let output = plan.ops.last().unwrap().kind.outputs()[0];
         let steps = network.steps();
@@ -92,7 +92,7 @@ mod tests {
         });
         let mut primary = CommandBuffer::new(&device, "frame").unwrap();
         let mut seen = std::collections::BTreeSet::new();
-        for frame in 0..24u32 {
+        for frame in 0..8u32 {
             let features: Vec<u8> = (0..plan.tensor(plan.features).bytes() as u32 / 2)
                 .flat_map(|i| {
                     (0x3000u16 + (i.wrapping_mul(2_654_435_761).wrapping_add(frame * 977) >> 21) as u16).to_le_bytes()
@@ -125,7 +125,7 @@ mod tests {
             }
             seen.insert(direct);
         }
-        assert_eq!(seen.len(), 24, "the frames do not differ");
+        assert_eq!(seen.len(), 8, "the frames do not differ");
         assert_eq!(network.check_guards().unwrap().1, Vec::<String>::new());
     }
 

@@ -333,7 +333,7 @@ fn reports(c: &Capabilities, e: &Enabled<'_>, f13: &vk::PhysicalDeviceVulkan13Fe
         optional(
             "VK_EXT_device_generated_commands",
             c.device_generated_commands,
-            "replayed frames are recorded by the CPU",
+            "nothing is lost: the replay route that would use it is not built",
         ),
         optional("timestamps", c.limits.timestamp_bits > 0, "no time per pass"),
         optional("VK_EXT_memory_budget", c.memory_budget, "free memory is guessed from the heap size"),
