@@ -30,7 +30,7 @@ impl Case {
     /// buffers.
     pub fn viewer(&mut self) -> Result<GateResult> {
         let device = Arc::clone(&self.studio.device);
-        let mut session = Session::new(&device, Scene::builtin(), self.geometry.valid, self.source.clone())?;
+        let mut session = Session::new(&device, Scene::builtin(), self.geometry.valid, Some(self.source.clone()))?;
         session.ask_replay(self.asked)?;
         let mut relaxed = self.relaxation("frames of the viewer's session", self.demand.viewer, Demand::FULL.viewer);
         if self.relaxed {
