@@ -678,6 +678,20 @@ pub(crate) static SHADERS: &[crate::Shader] = {
             },
         },
         Shader {
+            name: "view/measure",
+            spirv: include_bytes!("../spv/view/measure.spv"),
+            info: ShaderInfo {
+                workgroup_size: [128, 1, 1],
+                workgroup_size_ids: [None, None, None],
+                bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageBuffer, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }, Binding { binding: 5, kind: StorageBuffer, count: 1 }],
+                push_constant_size: 16,
+                shared_memory_size: 1024,
+                spec_constants: &[],
+                capabilities: &["Shader"],
+                spirv_sha256: "4aef99fd930b646c09d344e59e9641937621f83a92ceae48f6a5616a44726d4f",
+            },
+        },
+        Shader {
             name: "view/present",
             spirv: include_bytes!("../spv/view/present.spv"),
             info: ShaderInfo {

@@ -27,6 +27,17 @@ pub struct Viewer {
     folder: tempfile::TempDir,
 }
 
+/// A viewer that has ended by itself.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit code; `None` after a signal.
+    pub code: Option<i32>,
+    /// Everything on the error stream.
+    pub log: String,
+    /// The settings that it left.
+    pub settings: String,
+}
+
 impl Viewer {
     /// Starts `nrview view` with validation on a display of 1400x900 and waits for its window, which is 1280x800 at the
     /// top left corner of the screen.
@@ -35,9 +46,21 @@ impl Viewer {
     /// When no window appears.
     #[track_caller]
     pub fn start(arguments: &[&str]) -> Self {
-        let display = Display::start(1400, 900);
+        Self::start_with((1400, 900), r#"{"hinted": true}"#, arguments)
+    }
+
+    /// The same on a display of another size, with settings of an earlier start.
+    ///
+    /// # Panics
+    /// When no window appears.
+    #[track_caller]
+    pub fn start_with(display: (u32, u32), settings: &str, arguments: &[&str]) -> Self {
+        let display = Display::start(display.0, display.1);
         let folder = tempfile::tempdir().expect("a temporary directory");
         let log = fs::File::create(folder.path().join("stderr")).expect("a file");
+        let kept = folder.path().join("nrview");
+        fs::create_dir(&kept).expect("a folder");
+        fs::write(kept.join("settings.json"), settings).expect("a file");
         let child = command()
             .args(["--validation", "view", "--state"])
             .arg(folder.path().join("state.json"))
@@ -81,7 +104,7 @@ impl Viewer {
     /// # Panics
     /// When it is not within `limit`.
     #[track_caller]
-    pub fn wait_for(&self, limit: Duration, what: &str, wish: impl Fn(&Value) -> bool) {
+    pub fn wait_for(&self, limit: Duration, what: &str, mut wish: impl FnMut(&Value) -> bool) {
         let end = Instant::now() + limit;
         loop {
             let state = self.state();
@@ -141,6 +164,74 @@ impl Viewer {
             }
         }
         panic!("a new frame came between every two screens: {:#}", self.state());
+    }
+
+    /// Where a part of the overlay is: its middle, width and height, in pixels.
+    ///
+    /// # Panics
+    /// When it is not on the screen within ten seconds.
+    #[track_caller]
+    pub fn place(&self, name: &str) -> [u32; 4] {
+        let mut found = None;
+        self.wait_for(SOON, &format!("{name} on the screen"), |state| {
+            found = state["places"][name]
+                .as_array()
+                .map(|sides| sides.iter().map(|side| side.as_u64().unwrap_or(0) as u32).collect::<Vec<_>>());
+            found.is_some()
+        });
+        found.and_then(|sides| sides.try_into().ok()).unwrap_or_default()
+    }
+
+    /// Clicks on a part of the overlay.
+    ///
+    /// # Panics
+    /// When it is not on the screen.
+    #[track_caller]
+    pub fn click_on(&self, name: &str) {
+        let [x, y, ..] = self.place(name);
+        self.display.click(x, y);
+    }
+
+    /// Clicks into a text field, replaces what is in it, and presses Enter.
+    ///
+    /// # Panics
+    /// When it is not on the screen.
+    #[track_caller]
+    pub fn type_into(&self, name: &str, text: &str) {
+        self.click_on(name);
+        thread::sleep(Duration::from_millis(250));
+        self.display.key("ctrl+a");
+        self.display.xdotool(&["type", "--delay", "40", text]);
+        thread::sleep(Duration::from_millis(250));
+        self.display.key("Return");
+    }
+
+    /// The folder of the program's settings; it ends with the value.
+    pub fn settings_folder(&self) -> PathBuf {
+        self.folder.path().join("nrview")
+    }
+
+    /// Asks the window to close and gives the time until the program has ended, and its exit code.
+    ///
+    /// # Panics
+    /// When it does not end within a minute.
+    #[track_caller]
+    pub fn quit(mut self) -> (Duration, Option<i32>, String) {
+        let asked = Instant::now();
+        self.display.key("Escape");
+        let code = wait(&mut self.child, Duration::from_secs(60)).expect("the program ends");
+        (asked.elapsed(), code, self.log())
+    }
+
+    /// Waits for the program to end by itself.
+    ///
+    /// # Panics
+    /// When it does not end within the limit.
+    #[track_caller]
+    pub fn ended(mut self, limit: Duration) -> Ended {
+        let code = wait(&mut self.child, limit).expect("the program ends");
+        let settings = fs::read_to_string(self.folder.path().join("nrview/settings.json")).unwrap_or_default();
+        Ended { code, log: self.log(), settings }
     }
 
     /// Saves the window's picture where `NRVIEW_SCREENSHOTS` names a folder, for the eyes of a person and for the

@@ -21,7 +21,8 @@ use super::{Globals, progress, record, text};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
 use crate::engine::studio::Studio;
-use crate::engine::{Engines, arms, fit, model};
+use crate::engine::{Engines, arms, device, fit, model};
+use crate::window::offscreen;
 
 /// Arguments of `nrview bench`.
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,9 @@ pub struct BenchArgs {
     /// Where the network runs.
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
+    /// Measure the viewer's overlay instead, drawn into an image of 1920x1080 with everything in it.
+    #[arg(long)]
+    overlay: bool,
     /// Time routes of the network's commands against each other instead, frame by frame in turn.
     #[arg(long, value_enum, value_name = "ROUTE,..", value_delimiter = ',', num_args = 1..)]
     arms: Vec<ArmArg>,
@@ -95,6 +99,9 @@ struct MemoryUse {
 
 /// Measures every size.
 pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
+    if args.overlay {
+        return overlay(globals, args.frames);
+    }
     for size in &args.sizes {
         Geometry::new(*size)?;
     }
@@ -168,6 +175,31 @@ fn timed_arms(engines: &mut Engines, studio: &Studio, model: &Model, args: &Benc
         "sizes": timed,
     });
     Ok(Outcome { json, text: out, holds: !invalid })
+}
+
+/// Size of the image that the overlay is drawn into.
+const WINDOW: [u32; 2] = [1920, 1080];
+
+/// Times of the viewer's overlay.
+fn overlay(globals: &Globals, frames: u32) -> CommandResult {
+    let device = device::open(globals)?;
+    let times = offscreen::measure(&device, WINDOW, frames)?;
+    let (gpu, cpu) = (spread(times.gpu.clone()), spread(times.cpu.clone()));
+    let line = |name: &str, spread: Option<Spread>| match spread {
+        Some(s) => format!("overlay, {name}: {:.3} ms min, {:.3} median, {:.3} max\n", s.min, s.median, s.max),
+        None => format!("overlay, {name}: no times\n"),
+    };
+    let text = format!("{}\n{}{}", device.caps().name, line("GPU", gpu), line("CPU", cpu));
+    let json = json!({
+        "device": device.caps().name,
+        "driver": device.caps().driver,
+        "window": WINDOW,
+        "frames": frames,
+        "gpu": gpu,
+        "cpu": cpu,
+        "samples": times.gpu,
+    });
+    Ok(Outcome::yes(json, text))
 }
 
 fn on_device(

@@ -11,11 +11,13 @@ mod certify;
 mod checks;
 mod compare;
 mod dataset;
+pub mod diagnosis;
 mod doctor;
 mod faults;
 mod fixture;
 mod golden;
 mod import;
+pub mod log;
 mod model;
 mod motion;
 pub mod outcome;
@@ -40,7 +42,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
-use tracing_subscriber::EnvFilter;
 
 use crate::engine::retain::ReplayArg;
 use outcome::CommandResult;
@@ -102,6 +103,8 @@ enum Command {
     Capture(capture::CaptureArgs),
     /// Compute recorded frames again, on any route and device: bit-exact, or how far?
     Replay(replay::ReplayArgs),
+    /// Write a folder with device, driver, settings, timings and log, without personal paths, for whoever is to help.
+    Report(diagnosis::ReportArgs),
     /// Find the first operation at which two routes, or a route and a capture, differ.
     Bisect(bisect::BisectArgs),
     /// PSNR, SSIM, FLIP and exact counts of two pictures, captures or folders.
@@ -128,7 +131,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    start_log(cli.globals.verbose);
+    log::start(cli.globals.verbose);
     let json = cli.globals.json;
     match run(cli) {
         Ok(outcome) => {
@@ -199,19 +202,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Golden(args)) => golden::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
         Some(Command::Scenes) => scenes::run(),
+        Some(Command::Report(args)) => diagnosis::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),
     }
-}
-
-/// Log lines on the error stream: warnings by default, `NRVIEW_LOG` overrides `-v`.
-fn start_log(verbose: u8) {
-    let level = ["warn,nrview=info,winit=error", "info", "debug", "trace"][usize::from(verbose.min(3))];
-    let filter = EnvFilter::try_from_env("NRVIEW_LOG").unwrap_or_else(|_| EnvFilter::new(level));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false)
-        .without_time()
-        .init();
 }

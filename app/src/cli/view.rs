@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr as _;
+use std::time::Duration;
 
 use anyhow::bail;
 use network::geometry::{Extent, Geometry};
@@ -15,6 +16,7 @@ use super::{Globals, write};
 use crate::engine::side::Side;
 use crate::engine::{device, model};
 use crate::window::layout::CompareMode;
+use crate::window::presets::Presets;
 use crate::window::{self, NoDisplay, Options};
 
 /// Frames rendered where there is no display.
@@ -47,6 +49,16 @@ pub struct ViewArgs {
     /// Start with the defaults instead of the settings of the last time.
     #[arg(long)]
     fresh: bool,
+    /// Start with the controls of a preset: its name, or a file that ends in .json.
+    #[arg(long, value_name = "NAME|FILE")]
+    preset: Option<String>,
+    /// Go through every mode and control and end, in steps of so many milliseconds; with `--screenshots`, every step's
+    /// window is written there.
+    #[arg(long, value_name = "MS", num_args = 0..=1, require_equals = true, default_missing_value = "700")]
+    demo: Option<u32>,
+    /// For tests: lose the device after so many frames.
+    #[arg(long, value_name = "FRAMES", hide = true)]
+    lose_device: Option<u64>,
     /// Draw as fast as possible instead of with the display.
     #[arg(long)]
     no_vsync: bool,
@@ -59,9 +71,9 @@ pub struct ViewArgs {
     /// Folder of the captures of the C key.
     #[arg(long, value_name = "DIR", default_value = "captures")]
     captures: PathBuf,
-    /// Folder of the screenshots of the F2 key.
-    #[arg(long, value_name = "DIR", default_value = "screenshots")]
-    screenshots: PathBuf,
+    /// Folder of the screenshots and clips [default: screenshots].
+    #[arg(long, value_name = "DIR")]
+    screenshots: Option<PathBuf>,
     /// Folder of the camera paths recorded in the viewer.
     #[arg(long, value_name = "DIR", default_value = "camera-paths")]
     paths: PathBuf,
@@ -108,6 +120,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
     if let Some(path) = &args.state {
         write::check_file(path)?;
     }
+    let preset = args.preset.as_deref().map(|name| Presets::of_user().load(name)).transpose()?;
     let options = Options {
         scene: args.scene.clone(),
         size: args.size,
@@ -117,10 +130,14 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         network: !args.no_network,
         vsync: !args.no_vsync,
         fullscreen: args.fullscreen,
-        fresh: args.fresh,
+        fresh: args.fresh || args.demo.is_some(),
+        preset,
         state: args.state.clone(),
         captures: args.captures.clone(),
-        screenshots: args.screenshots.clone(),
+        demo: args.demo.map(|ms| (Duration::from_millis(ms.into()), args.screenshots.clone())),
+        lose_device: args.lose_device,
+        route: if args.route == RouteArg::Auto { "auto" } else { "exact" },
+        screenshots: args.screenshots.clone().unwrap_or_else(|| "screenshots".into()),
         paths: args.paths.clone(),
     };
     match window::run(globals, options) {

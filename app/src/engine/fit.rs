@@ -68,6 +68,56 @@ pub fn check(device: &Device, size: Extent, held: u64) -> Result<Geometry, FitEr
     Err(FitError::TooLarge { size, device: device.caps().name.clone(), what, fits })
 }
 
+/// What frames of a size would be like, for a person who thinks about them.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Forecast {
+    /// `WIDTHxHEIGHT`.
+    pub size: String,
+    /// The padded field.
+    pub field: String,
+    /// The six levels, from the finest.
+    pub levels: Vec<String>,
+    /// Tokens of the ViT.
+    pub tokens: usize,
+    /// Work of a frame, in 10^9 floating-point operations.
+    pub gflop: f64,
+    /// Bytes of device memory that frames of this size take.
+    pub memory: u64,
+    /// Why the size is refused, naming one that fits where there is one.
+    pub refusal: Option<String>,
+}
+
+/// What frames of a size would be like. `held` bytes of this program's would be given back before.
+pub fn forecast(device: &Device, size: Extent, held: u64) -> Forecast {
+    let refusal = check(device, size, held).err().map(|error| error.to_string());
+    let Ok(geometry) = Geometry::new(size) else {
+        let (field, levels) = (String::new(), Vec::new());
+        return Forecast { size: size.to_string(), field, levels, tokens: 0, gflop: 0.0, memory: 0, refusal };
+    };
+    let Need { arena, pictures } = need(&geometry);
+    Forecast {
+        size: geometry.valid.to_string(),
+        field: geometry.field.to_string(),
+        levels: geometry.levels.iter().map(ToString::to_string).collect(),
+        tokens: geometry.vit_tokens,
+        gflop: Plan::new(&geometry).cost().flop() as f64 * 1e-9,
+        memory: arena + pictures,
+        refusal,
+    }
+}
+
+/// The largest share of a view, in percent up to `most`, whose frames fit. At least the share of the smallest frame.
+pub fn largest_percent(device: &Device, view: [u32; 2], most: f32, held: u64) -> f32 {
+    let full = |side: u32| (side as f32 * most / 100.0).round().clamp(1.0, 16384.0) as u32;
+    let size = Extent::new(full(view[0]), full(view[1]));
+    match check(device, size, held) {
+        Ok(_) => most,
+        Err(FitError::TooLarge { fits: Some(fits), .. }) => 100.0 * fits.width as f32 / view[0].max(1) as f32,
+        Err(_) => 100.0,
+    }
+}
+
 /// What stands in the way of a geometry, if anything.
 fn obstacle(device: &Device, geometry: &Geometry, free: u64) -> Option<String> {
     let limits = &device.caps().limits;

@@ -5,6 +5,8 @@ pub mod catalog;
 pub mod device;
 pub mod fit;
 pub mod gpu_route;
+pub mod measure;
+pub mod memory;
 pub mod model;
 pub mod neural;
 pub mod pace;
@@ -14,6 +16,7 @@ pub mod retain;
 pub mod route;
 pub mod side;
 pub mod snapshot;
+pub mod stages;
 pub mod studio;
 
 use std::sync::Arc;

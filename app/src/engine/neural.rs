@@ -17,10 +17,12 @@ use super::pace::Pace;
 use super::replayed;
 use super::retain::{HostTimes, Injection, ReplayFailed, Retain, ms};
 use super::snapshot::Snapshot;
+use super::stages;
 use super::studio::Studio;
 
-/// Timestamps of a slice: start, and the ends of scene, preprocessing, network and composition.
-const STAMPS: u32 = 5;
+/// Timestamps of a slice: start, the ends of scene, preprocessing, network and composition, and those between the stages of
+/// the network.
+pub(super) const STAMPS: u32 = stages::FIRST_STAMP + stages::COUNT as u32 - 1;
 
 /// A frame that runs shorter than this goes as one submission when a retained route is asked for.
 const WHOLE: Duration = Duration::from_millis(250);
@@ -60,6 +62,8 @@ pub struct Times {
     pub preprocess: f64,
     /// The 71 blocks.
     pub network: f64,
+    /// The same by stage, in the order of [`stages::NAMES`].
+    pub stages: [f64; stages::COUNT],
     /// Composition and display.
     pub composite: f64,
 }
@@ -85,6 +89,8 @@ pub struct Job {
 
 /// A slice on the device.
 struct Flight {
+    /// The stages that it has times of.
+    stages: Vec<usize>,
     ticket: Ticket,
     cost: u64,
     submitted: Instant,
@@ -414,7 +420,7 @@ impl Neural {
                     snapshot.record_begin(cmd, self.network.features());
                 }
                 cmd.write_timestamp(&self.stamps, 2);
-                self.network.record(cmd, slice.clone());
+                stages::record(&self.network, cmd, slice.clone(), &self.stamps);
                 cmd.write_timestamp(&self.stamps, 3);
                 if slice.end == steps && !job.held {
                     self.frame.composite(cmd, parity);
@@ -460,7 +466,8 @@ impl Neural {
 
     /// A slice is on the device.
     fn flown(&mut self, job: &mut Job, ticket: Ticket, cost: u64, end: usize) {
-        job.flight = Some(Flight { ticket, cost, submitted: Instant::now() });
+        let stages = stages::of_steps(&self.network, job.next..end);
+        job.flight = Some(Flight { stages, ticket, cost, submitted: Instant::now() });
         job.next = end;
         job.slices += 1;
         if end == self.network.steps() && !job.held {
@@ -474,13 +481,14 @@ impl Neural {
         job.done_cost += flight.cost;
         let mut took = flight.submitted.elapsed();
         if let Some(stamps) = self.stamps.read()?
-            && stamps.len() == STAMPS as usize
+            && let [start, scene, preprocess, network, composite, inner @ ..] = &stamps[..]
         {
-            job.times.scene += stamps[1] - stamps[0];
-            job.times.preprocess += stamps[2] - stamps[1];
-            job.times.network += stamps[3] - stamps[2];
-            job.times.composite += stamps[4] - stamps[3];
-            took = Duration::from_secs_f64(((stamps[3] - stamps[2]) / 1000.0).max(1e-6));
+            job.times.scene += scene - start;
+            job.times.preprocess += preprocess - scene;
+            job.times.network += network - preprocess;
+            job.times.composite += composite - network;
+            stages::add(&mut job.times.stages, &flight.stages, *preprocess, inner, *network);
+            took = Duration::from_secs_f64(((network - preprocess) / 1000.0).max(1e-6));
         }
         pace.finished(flight.cost, took);
         match job.whole.take() {

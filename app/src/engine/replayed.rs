@@ -10,12 +10,11 @@ use network::frame::Frame;
 use network::replay::admission::Subject;
 use network::replay::{Conditions, Decision, Ledger, Lowering, Registry, ReplayRoute, TapeIdentity};
 
-use super::neural::Neural;
+use super::neural::{Neural, STAMPS};
 use super::retain::{HostTimes, Injection, ReplayArg, Retain, ms};
+use super::stages;
 use super::studio::Studio;
 
-/// Timestamps of a whole frame.
-const STAMPS: u32 = 5;
 /// Longest that a shadow frame may take.
 const SHADOW_LIMIT: Duration = Duration::from_secs(600);
 
@@ -34,7 +33,7 @@ pub fn record(
     let features = cmd.dispatches();
     ledger.external("preprocess", features - before);
     cmd.write_timestamp(stamps, 2);
-    network.record(cmd, 0..network.steps());
+    stages::record(network, cmd, 0..network.steps(), stamps);
     let head = cmd.dispatches();
     ledger.retained(head - features);
     cmd.write_timestamp(stamps, 3);

@@ -1,103 +1,130 @@
-//! Controls of the network's frame. Each has a way back to its default, and says when the loaded model ignores it.
+//! The controls of [`crate::window::control`]. Each has a way back to its default, and says when the loaded model ignores
+//! it.
 
-use std::ops::RangeInclusive;
+use egui::{CollapsingHeader, Color32, RichText, Slider};
 
-use egui::emath::Numeric;
-use egui::{CollapsingHeader, RichText, Slider};
-use network::frame::{CustomStyle, Style, ranges};
+use super::{Status, places};
+use crate::window::control::{self, Control, Kind, Section, Seen};
+use crate::window::settings::Settings;
 
-use super::Status;
-use crate::window::look::{Look, RESET_EVERY};
+/// Room for a slider beside its number, its name and its marks.
+const SLIDER: f32 = 80.0;
 
-/// Style, strength, and what the network is told.
-pub fn look(ui: &mut egui::Ui, look: &mut Look, status: &Status) {
-    let default = Look::default();
-    // Leaves room for the marks and the way back.
-    ui.spacing_mut().slider_width = 80.0;
+/// What shapes the picture: the look, paper white, history and noise, the custom style.
+pub fn look(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
+    ui.spacing_mut().slider_width = SLIDER;
     ui.horizontal(|ui| {
-        ui.strong("Style");
-        for (value, name) in [(Style::Off, "off"), (Style::Natural, "natural"), (Style::Cinematic, "cinematic")] {
-            ui.selectable_value(&mut look.style, value, name);
-        }
-        mark(ui, status, "style");
-    });
-    slider(ui, &mut look.intensity, ranges::INTENSITY, default.intensity, "Intensity");
-    slider(ui, &mut look.color_strength, ranges::COLOR_STRENGTH, default.color_strength, "Colour strength");
-    logarithmic(ui, &mut look.paper_white, ranges::PAPER_WHITE, default.paper_white, "Paper white");
-    input(ui, status, "tone", &mut look.tone, ranges::LOCAL_TONE, default.tone, "Tone");
-    input(ui, status, "structure", &mut look.structure, ranges::LOCAL_STRUCTURE, default.structure, "Structure");
-    input(ui, status, "skin", &mut look.skin, ranges::SKIN_STRUCTURE, default.skin, "Skin");
-    ui.horizontal(|ui| {
-        ui.checkbox(&mut look.auto_mask, "Auto mask");
-        mark(ui, status, "mask");
-    });
-    slider(ui, &mut look.blend_cap, ranges::BLEND_SCALE, default.blend_cap, "History cap");
-    slider(ui, &mut look.reset_every, RESET_EVERY, default.reset_every, "Reset every");
-    ui.horizontal(|ui| {
-        ui.checkbox(&mut look.frozen_seed, "Frozen noise");
-        if ui.small_button("All to defaults").clicked() {
-            *look = default;
+        ui.strong("Look");
+        let all = ui.small_button("All to defaults");
+        places::note(ui, "controls.reset", &all);
+        if all.clicked() {
+            control::reset_look(settings);
         }
     });
-    CollapsingHeader::new("Custom style").default_open(look.custom).show(ui, |ui| {
-        ui.checkbox(&mut look.custom, "in place of the style's look");
-        knobs(ui, &mut look.knobs);
+    section(ui, settings, status, Section::Look);
+    ui.separator();
+    white(ui, settings, status);
+    ui.separator();
+    section(ui, settings, status, Section::Time);
+    let custom = CollapsingHeader::new("Custom style").default_open(settings.look.custom).show(ui, |ui| {
+        section(ui, settings, status, Section::Custom);
+    });
+    places::note(ui, "custom.header", &custom.header_response);
+}
+
+/// What the scene is drawn with.
+pub fn scene(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
+    ui.horizontal_wrapped(|ui| {
+        for control in control::of(Section::Scene) {
+            one(ui, settings, status, &control);
+        }
     });
 }
 
-fn knobs(ui: &mut egui::Ui, knobs: &mut CustomStyle) {
-    let default = CustomStyle::default();
-    slider(ui, &mut knobs.exposure, ranges::EXPOSURE, default.exposure, "Exposure");
-    slider(ui, &mut knobs.contrast, ranges::CONTRAST, default.contrast, "Contrast");
-    logarithmic(ui, &mut knobs.gamma, ranges::GAMMA, default.gamma, "Gamma");
-    slider(ui, &mut knobs.saturation, ranges::SATURATION, default.saturation, "Saturation");
-    slider(ui, &mut knobs.hue, ranges::HUE, default.hue, "Hue");
-    logarithmic(ui, &mut knobs.vibrance, ranges::VIBRANCE, default.vibrance, "Vibrance");
-    slider(ui, &mut knobs.strength, ranges::STRENGTH, default.strength, "Strength");
-}
-
-fn slider<N: Numeric>(ui: &mut egui::Ui, value: &mut N, range: RangeInclusive<N>, default: N, name: &str) {
-    ui.horizontal(|ui| {
-        ui.add(Slider::new(value, range).text(name));
-        reset(ui, value, default);
-    });
-}
-
-fn logarithmic(ui: &mut egui::Ui, value: &mut f32, range: RangeInclusive<f32>, default: f32, name: &str) {
-    ui.horizontal(|ui| {
-        ui.add(Slider::new(value, range).logarithmic(true).text(name));
-        reset(ui, value, default);
-    });
-}
-
-/// A number that goes into the network.
-fn input(
-    ui: &mut egui::Ui,
-    status: &Status,
-    lane: &str,
-    value: &mut f32,
-    range: RangeInclusive<f32>,
-    default: f32,
-    name: &str,
-) {
-    ui.horizontal(|ui| {
-        ui.add(Slider::new(value, range).text(name));
-        mark(ui, status, lane);
-        reset(ui, value, default);
-    });
-}
-
-/// The way back to the default, there when it leads somewhere.
-fn reset<N: Numeric>(ui: &mut egui::Ui, value: &mut N, default: N) {
-    if *value != default && ui.small_button("\u{27f2}").on_hover_text("back to the default").clicked() {
-        *value = default;
+fn section(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, section: Section) {
+    for control in control::of(section) {
+        ui.horizontal(|ui| one(ui, settings, status, &control));
     }
 }
 
-/// Says when the model ignores an input.
-fn mark(ui: &mut egui::Ui, status: &Status, lane: &str) {
-    if status.ignored.contains(&lane) {
-        let text = RichText::new("ignored").small().weak();
-        ui.label(text).on_hover_text("this model's weights for the input are all zero: the network does not see it");
+/// Paper white, and what is really applied.
+fn white(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
+    for control in control::of(Section::White) {
+        if matches!(control.id, "white-low" | "white-high") && !control.is_active(settings) {
+            continue;
+        }
+        ui.horizontal(|ui| {
+            one(ui, settings, status, &control);
+            if control.id == "auto-white" {
+                let white = &status.white;
+                let text = format!("{:.2} asked, {:.2} applied", white.requested, white.applied);
+                ui.label(RichText::new(text).small().weak());
+            }
+        });
     }
+}
+
+/// A control with its marks.
+fn one(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, control: &Control) {
+    let active = control.is_active(settings);
+    ui.add_enabled_ui(active, |ui| widget(ui, settings, control));
+    if active {
+        mark(ui, settings, status, control);
+    }
+    // The way back to the default, there when it leads somewhere.
+    if control.get(settings) != control.default_value() {
+        let back = ui.small_button("\u{27f2}").on_hover_text("back to the default");
+        places::note(ui, &format!("{}.reset", control.id), &back);
+        if back.clicked() {
+            control.set(settings, control.default_value());
+        }
+    }
+}
+
+/// The slider, the box or the choice itself.
+fn widget(ui: &mut egui::Ui, settings: &mut Settings, control: &Control) {
+    let value = control.get(settings);
+    let mut new = value;
+    let response = match &control.kind {
+        Kind::Number { range, logarithmic, whole } => {
+            let slider = Slider::new(&mut new, range.clone()).logarithmic(*logarithmic).text(control.name);
+            let slider = if *whole { slider.integer() } else { slider.max_decimals(3) };
+            ui.add(slider)
+        }
+        Kind::Switch => {
+            let mut on = value >= 0.5;
+            let response = ui.checkbox(&mut on, control.name);
+            new = f32::from(u8::from(on));
+            response
+        }
+        Kind::Choice(names) => {
+            ui.label(control.name);
+            let choices = ui.horizontal(|ui| {
+                for (index, name) in names.iter().enumerate() {
+                    let choice = ui.selectable_label(index as f32 == value, *name);
+                    places::note(ui, &format!("{}.{index}", control.id), &choice);
+                    if choice.clicked() {
+                        new = index as f32;
+                    }
+                }
+            });
+            choices.response
+        }
+    };
+    places::note(ui, control.id, &response);
+    response.on_hover_text(control.about);
+    if new != value {
+        control.set(settings, new);
+    }
+}
+
+/// Says when the model ignores what the control feeds.
+fn mark(ui: &mut egui::Ui, settings: &Settings, status: &Status, control: &Control) {
+    let lanes = control.lanes(settings).join(", ");
+    let (text, hint) = match control.seen(settings, &status.ignored) {
+        Seen::Yes => return,
+        Seen::NoEffect => ("ignored", format!("this model's weights for {lanes} are all zero: no effect")),
+        Seen::Partly => ("unseen", format!("this model's weights for {lanes} are all zero; the other effect stays")),
+    };
+    ui.label(RichText::new(text).small().color(Color32::from_gray(150))).on_hover_text(hint);
 }

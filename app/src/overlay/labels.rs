@@ -94,6 +94,12 @@ fn tag(ui: &egui::Ui, at: egui::Pos2, anchor: Align2, text: &str) {
     painter.galley(rect.min + vec2(6.0, 3.0), galley, Color32::WHITE);
 }
 
+/// Where the tour is, at the top.
+pub fn demo(ui: &egui::Ui, place: &str) {
+    let screen = ui.ctx().content_rect();
+    tag(ui, pos2(screen.right() - 8.0, screen.bottom() - 8.0), Align2::RIGHT_BOTTOM, &format!("demo, {place}"));
+}
+
 /// A message across the bottom of the window.
 pub fn banner(ui: &egui::Ui, message: &str) {
     let screen = ui.ctx().content_rect();

@@ -2,15 +2,21 @@
 //! nothing of Vulkan.
 
 mod controls;
+mod help;
 mod inspector;
 mod labels;
 mod legend;
+mod numbers;
 mod panel;
+mod passes;
+pub mod places;
+mod presets;
 mod scene;
 mod series;
 mod sides;
 mod sizes;
 mod status;
+mod tools;
 
 pub use panel::Overlay;
 pub use status::{Progress, Status};
@@ -38,12 +44,23 @@ impl Overlay {
         layout: &Layout,
         actions: &mut Vec<Action>,
     ) {
+        places::clear(ui.ctx());
+        let room = has_room(ui.ctx().content_rect().size());
         if settings.overlay && has_room(ui.ctx().content_rect().size()) {
             self.panel(ui, settings, status, actions);
             labels::show(ui, settings, status, layout);
         }
         if settings.inspector && has_room(ui.ctx().content_rect().size()) {
             inspector::show(ui, status.reading.as_ref(), &status.sides);
+        }
+        if settings.hint && settings.overlay && room {
+            help::hint(ui, settings);
+        }
+        if settings.help {
+            help::window(ui, settings);
+        }
+        if let Some(place) = &status.demo {
+            labels::demo(ui, place);
         }
         if let Some(message) = &status.error {
             labels::banner(ui, message);

@@ -1,51 +1,25 @@
 //! The controls at the left side.
 
-use egui::{Button, CollapsingHeader, Grid, Panel, ProgressBar, RichText, ScrollArea};
+use egui::{Button, Panel, ProgressBar, ScrollArea};
 
+use super::presets::PresetFields;
 use super::sides::SideFields;
 use super::sizes::SizeFields;
-use super::{PANEL_WIDTH, Status, controls, legend, scene};
-use crate::engine::retain::Replay;
+use super::tools::ToolFields;
+use super::{PANEL_WIDTH, Status, controls, legend, numbers, places, scene};
 use crate::engine::side;
 use crate::window::layout::{CompareMode, Line};
 use crate::window::settings::{Action, Settings};
 use crate::window::zoom::Zoom;
-
-/// Width of the plot of frame times, in points.
-const PLOT_WIDTH: f32 = 230.0;
 
 /// State of the overlay's own fields.
 #[derive(Debug, Default)]
 pub struct Overlay {
     sizes: SizeFields,
     sides: SideFields,
+    presets: PresetFields,
+    tools: ToolFields,
 }
-
-/// Every key, for the help at the panel's end.
-const KEYS: &[(&str, &str)] = &[
-    ("1 2 3 4 5 6", "off, on, wipe, side by side, difference, view"),
-    ("G", "next kind of difference"),
-    ("[ ]", "next view"),
-    ("X", "swap the sides"),
-    ("B, held", "the frame without the network"),
-    ("V", "vertical or horizontal wipe"),
-    ("wheel", "zoom at the pointer"),
-    ("right drag", "move the image; middle drag too"),
-    ("0", "the whole image"),
-    ("Z", "image pixels as window pixels"),
-    ("N", "network on or off"),
-    ("T", "history on or off"),
-    ("R", "reset the history"),
-    ("C", "capture the next frame"),
-    ("F2", "screenshot without the overlay"),
-    ("P", "pause the scene"),
-    (".", "one frame of the paused scene"),
-    ("I", "values at the pointer"),
-    ("W A S D Q E", "fly; Shift is faster"),
-    ("left drag", "look around, or move the wipe's line"),
-    ("Tab, F11", "hide this, fullscreen"),
-    ("Esc", "leave fullscreen, quit"),
-];
 
 impl Overlay {
     pub(super) fn panel(
@@ -71,14 +45,22 @@ impl Overlay {
                 ui.separator();
                 self.sides.show(ui, settings, status);
                 ui.separator();
-                numbers(ui, status);
+                numbers::lines(ui, status);
                 ui.separator();
                 scene::show(ui, settings, status, actions);
                 ui.separator();
-                controls::look(ui, &mut settings.look, status);
+                controls::look(ui, settings, status);
                 ui.separator();
-                times(ui, status);
-                keys(ui);
+                self.presets.show(ui, status, actions);
+                ui.separator();
+                self.tools.show(ui, settings, status, actions);
+                ui.separator();
+                numbers::times(ui, status);
+                let help = ui.button("All keys").on_hover_text("H");
+                places::note(ui, "help.open", &help);
+                if help.clicked() {
+                    settings.help = true;
+                }
             });
         });
     }
@@ -145,54 +127,4 @@ fn progress(ui: &mut egui::Ui, settings: &Settings, status: &Status) {
         None => (1.0, "running".to_owned()),
     };
     ui.add(ProgressBar::new(done).text(text));
-}
-
-fn numbers(ui: &mut egui::Ui, status: &Status) {
-    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.2} ms"));
-    let rows = [
-        ("Network", ms(status.network_ms)),
-        ("Scene", ms(status.scene_ms)),
-        ("Present", format!("{:.2} ms, overlay {:.2} ms", status.present_ms, status.overlay_ms)),
-        ("Frame", format!("{:.1} ms", status.frame_ms)),
-        ("Evaluated", format!("{} of {} presented", status.evaluated, status.presented)),
-        ("History", format!("{} frames", status.history)),
-        ("Size", format!("{}, field {}", status.size, status.field)),
-        ("Work", status.gflop.map_or_else(|| "-".to_owned(), |work| format!("{work:.0} GFLOP a frame"))),
-        ("Memory", format!("{:.0} MiB", status.memory as f64 / f64::from(1 << 20))),
-        ("Route", status.route.clone()),
-        ("Commands", status.replay.as_ref().map_or_else(|| "-".to_owned(), Replay::text)),
-        ("Model", status.model.clone()),
-        ("Digest", status.digest.clone()),
-        ("Device", status.device.clone()),
-    ];
-    Grid::new("numbers").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
-        for (name, value) in rows {
-            ui.label(RichText::new(name).weak());
-            ui.add(egui::Label::new(value.as_str()).truncate()).on_hover_text(value);
-            ui.end_row();
-        }
-    });
-}
-
-/// How the times of the last frames are spread, and the frame times as a line.
-fn times(ui: &mut egui::Ui, status: &Status) {
-    CollapsingHeader::new("Times").default_open(false).show(ui, |ui| {
-        for (name, series) in [("Network", &status.network), ("Frame", &status.frames)] {
-            let text = series.summary().map_or_else(|| "-".to_owned(), |summary| summary.text());
-            ui.label(format!("{name}: {text}"));
-        }
-        status.frames.plot(ui, PLOT_WIDTH);
-    });
-}
-
-fn keys(ui: &mut egui::Ui) {
-    CollapsingHeader::new("Keys").default_open(false).show(ui, |ui| {
-        Grid::new("keys").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
-            for (key, what) in KEYS {
-                ui.label(RichText::new(*key).strong());
-                ui.label(*what);
-                ui.end_row();
-            }
-        });
-    });
 }

@@ -2,29 +2,30 @@
 
 use egui::ComboBox;
 
-use super::Status;
+use super::{Status, controls, places};
 use crate::window::settings::{Action, Settings};
 
 /// The scene, its camera, and what is drawn of it.
 pub fn show(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.strong("Scene");
-        ui.checkbox(&mut settings.paused, "Pause");
-        ui.checkbox(&mut settings.path, "Camera path");
+        let pause = ui.checkbox(&mut settings.paused, "Pause").on_hover_text("P");
+        places::note(ui, "pause", &pause);
+        let path = ui.checkbox(&mut settings.path, "Camera path");
+        places::note(ui, "path", &path);
     });
     scenes(ui, status, actions);
     cameras(ui, status, actions);
+    controls::scene(ui, settings, status);
     ui.horizontal(|ui| {
-        ui.checkbox(&mut settings.jitter, "Jitter");
-        ui.checkbox(&mut settings.shadows, "Shadows");
-        ui.checkbox(&mut settings.occlusion, "Occlusion");
-    });
-    ui.horizontal(|ui| {
-        ui.checkbox(&mut settings.reflections, "Reflections");
-        if ui.small_button("Reset camera").clicked() {
+        let camera = ui.small_button("Reset camera");
+        places::note(ui, "camera.reset", &camera);
+        if camera.clicked() {
             actions.push(Action::ResetCamera);
         }
-        if ui.small_button("Step").on_hover_text("one frame of the paused scene").clicked() {
+        let step = ui.small_button("Step").on_hover_text("one frame of the paused scene");
+        places::note(ui, "step", &step);
+        if step.clicked() {
             actions.push(Action::Step);
         }
     });
@@ -34,15 +35,17 @@ pub fn show(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, actions
 fn scenes(ui: &mut egui::Ui, status: &Status, actions: &mut Vec<Action>) {
     let shown = status.scenes.iter().find(|entry| entry.name == status.scene);
     let title = shown.map_or(status.scene.as_str(), |entry| entry.title.as_str());
-    ComboBox::from_id_salt("scenes").width(150.0).selected_text(title).show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt("scenes").width(150.0).selected_text(title).show_ui(ui, |ui| {
         for (number, entry) in status.scenes.iter().enumerate() {
             let label = ui.selectable_label(entry.name == status.scene, &entry.title);
+            places::note(ui, &format!("scene.{}", entry.name), &label);
             let about = entry.broken.as_deref().unwrap_or(&entry.description);
             if label.on_hover_text(about).clicked() {
                 actions.push(Action::Scene(number));
             }
         }
     });
+    places::note(ui, "scenes", &list.response);
 }
 
 /// Cameras of the scene, where it has some, and recording one's own.

@@ -1,4 +1,4 @@
-//! Times of the last frames: their smallest, median and 95th percentile, and a plot.
+//! Times of the last frames: how they are spread, and a plot.
 
 use std::collections::VecDeque;
 
@@ -26,18 +26,15 @@ pub struct Summary {
     pub p50: f32,
     /// 95 of 100 are at most this.
     pub p95: f32,
+    /// 99 of 100 are at most this.
+    pub p99: f32,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl serde::Serialize for Series {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.summary().serialize(serializer)
-    }
-}
-
-impl Summary {
-    /// In words.
-    pub fn text(&self) -> String {
-        format!("{:.1} min, {:.1} p50, {:.1} p95 ms", self.min, self.p50, self.p95)
     }
 }
 
@@ -67,7 +64,7 @@ impl Series {
             let place = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
             sorted.get(place).copied()
         };
-        Some(Summary { min: *sorted.first()?, p50: rank(50)?, p95: rank(95)? })
+        Some(Summary { min: *sorted.first()?, p50: rank(50)?, p95: rank(95)?, p99: rank(99)?, count: sorted.len() })
     }
 
     /// Draws the times as a line over marks of usual frame times.
@@ -96,10 +93,10 @@ mod tests {
         let mut series = Series::default();
         assert_eq!(series.summary(), None);
         (1..=100).rev().for_each(|ms| series.push(f64::from(ms)));
-        assert_eq!(series.summary(), Some(Summary { min: 1.0, p50: 50.0, p95: 95.0 }));
+        assert_eq!(series.summary(), Some(Summary { min: 1.0, p50: 50.0, p95: 95.0, p99: 99.0, count: 100 }));
         let mut one = Series::default();
         one.push(4.0);
-        assert_eq!(one.summary(), Some(Summary { min: 4.0, p50: 4.0, p95: 4.0 }));
+        assert_eq!(one.summary(), Some(Summary { min: 4.0, p50: 4.0, p95: 4.0, p99: 4.0, count: 1 }));
     }
 
     #[test]
@@ -108,7 +105,7 @@ mod tests {
         series.extend(0, None);
         series.extend(1, Some(3.0));
         series.extend(1, Some(9.0));
-        assert_eq!(series.summary(), Some(Summary { min: 3.0, p50: 3.0, p95: 3.0 }));
+        assert_eq!(series.summary(), Some(Summary { min: 3.0, p50: 3.0, p95: 3.0, p99: 3.0, count: 1 }));
         series.extend(2, Some(1.0));
         assert_eq!(series.summary().map(|s| s.min), Some(1.0));
     }

@@ -3,9 +3,13 @@
 use egui::{ComboBox, RichText, Slider, TextEdit};
 use network::geometry::{Extent, Geometry};
 
-use super::Status;
+use super::{Status, places};
 use crate::cli::args;
+use crate::engine::fit::Forecast;
 use crate::window::settings::{Action, PRESETS, Settings};
+
+/// Colour of what cannot be.
+const WARNING: egui::Color32 = egui::Color32::from_rgb(255, 150, 120);
 
 /// What has been typed or dragged but not applied.
 #[derive(Debug, Default)]
@@ -17,6 +21,8 @@ pub struct SizeFields {
     shown: Option<Extent>,
     problem: Option<String>,
     percent: Option<f32>,
+    /// Whether a size is thought about that is not applied.
+    considered: bool,
 }
 
 impl SizeFields {
@@ -27,19 +33,27 @@ impl SizeFields {
             self.text = settings.size.to_string();
             self.problem = None;
         }
+        self.considered = false;
         ui.horizontal(|ui| {
             let current = PRESETS.iter().find(|(_, size)| *size == settings.size);
-            ComboBox::from_id_salt("preset")
+            let list = ComboBox::from_id_salt("preset")
                 .width(92.0)
                 .selected_text(current.map_or("custom", |(name, _)| name))
                 .show_ui(ui, |ui| {
                     for (name, size) in PRESETS {
                         let text = format!("{name}  {size}");
-                        if ui.selectable_label(settings.size == size, text).clicked() {
+                        let line = ui.selectable_label(settings.size == size, text);
+                        places::note(ui, &format!("size.{name}"), &line);
+                        if line.hovered() && settings.size != size {
+                            self.considered = true;
+                            actions.push(Action::Consider(size));
+                        }
+                        if line.clicked() {
                             actions.push(Action::Resize(size));
                         }
                     }
                 });
+            places::note(ui, "sizes", &list.response);
             let field = ui.add(TextEdit::singleline(&mut self.text).desired_width(88.0).char_limit(16));
             // A frame may be laid out more than once, so each end of typing is taken only once.
             self.typing |= field.has_focus();
@@ -52,11 +66,22 @@ impl SizeFields {
                     self.shown = None;
                 }
             }
+            places::note(ui, "size", &field);
+            if field.has_focus()
+                && let Ok(size) = args::size(&self.text)
+                && size != settings.size
+            {
+                self.considered = true;
+                actions.push(Action::Consider(size));
+            }
             field.on_hover_text("WIDTHxHEIGHT, then Enter");
         });
         self.share_of_window(ui, settings, status, actions);
+        if let (true, Some(forecast)) = (self.considered, &status.forecast) {
+            would_be(ui, forecast);
+        }
         if let Some(problem) = &self.problem {
-            ui.label(RichText::new(problem).color(egui::Color32::from_rgb(255, 150, 120)).small());
+            ui.label(RichText::new(problem).color(WARNING).small());
         }
     }
 
@@ -75,13 +100,17 @@ impl SizeFields {
     fn share_of_window(&mut self, ui: &mut egui::Ui, settings: &Settings, status: &Status, actions: &mut Vec<Action>) {
         let [width, height] = status.area.map(|side| side.max(1) as f32);
         let now = 100.0 * settings.size.width as f32 / width;
+        // Frames of less than 33 columns have no network.
+        let least = (100.0 * 33.0 / width).min(100.0);
         let mut percent = self.percent.unwrap_or(now);
         let slider = ui.add(
-            Slider::new(&mut percent, 10.0..=200.0)
-                .suffix(" % of the view")
+            Slider::new(&mut percent, least..=status.largest_percent.max(least + 1.0))
+                .logarithmic(true)
+                .suffix(" % of view")
                 .fixed_decimals(0)
                 .clamping(egui::SliderClamping::Never),
         );
+        places::note(ui, "percent", &slider);
         if slider.changed() {
             self.percent = Some(percent);
         }
@@ -96,7 +125,21 @@ impl SizeFields {
             self.percent = None;
             actions.push(Action::Resize(size(percent)));
         } else if let Some(percent) = self.percent {
+            self.considered = true;
+            actions.push(Action::Consider(size(percent)));
             slider.on_hover_text(format!("{} on release", size(percent)));
         }
+    }
+}
+
+/// What frames of a size would be like.
+fn would_be(ui: &mut egui::Ui, forecast: &Forecast) {
+    let small = |text: String| RichText::new(text).small();
+    let memory = forecast.memory as f64 / f64::from(1 << 20);
+    ui.label(small(format!("{}: field {}, {} tokens", forecast.size, forecast.field, forecast.tokens)));
+    ui.label(small(format!("levels {}", forecast.levels.join(", "))).weak());
+    ui.label(small(format!("{:.0} GFLOP a frame, {memory:.0} MiB", forecast.gflop)));
+    if let Some(refusal) = &forecast.refusal {
+        ui.label(small(refusal.clone()).color(WARNING));
     }
 }

@@ -1,8 +1,12 @@
 //! What the overlay shows: plain numbers and names, gathered by the window.
 
-use super::series::Series;
+use super::passes::Passes;
 use crate::engine::catalog::Entry;
+use crate::engine::fit::Forecast;
+use crate::engine::measure::{Doubt, Effect, Probes};
+use crate::engine::memory::Memory;
 use crate::engine::retain::Replay;
+use crate::window::exposure::White;
 use crate::window::probe::Reading;
 use crate::window::reference::Samples;
 
@@ -50,18 +54,18 @@ pub struct Status {
     pub overlay_ms: f64,
     /// Milliseconds between the last two presented frames.
     pub frame_ms: f64,
-    /// Network times of the last frames.
-    pub network: Series,
-    /// Times between the last presented frames.
-    pub frames: Series,
+    /// Milliseconds that the CPU took for the last frame.
+    pub cpu_ms: f64,
+    /// Times of every pass over the last frames.
+    pub passes: Passes,
     /// Frames that went through the network.
     pub evaluated: u64,
     /// Frames presented.
     pub presented: u64,
     /// Evaluated frames since the history was forgotten.
     pub history: u64,
-    /// Bytes of device memory in use.
-    pub memory: u64,
+    /// Device memory by purpose.
+    pub memory: Memory,
     /// The frame being computed, on a slow device.
     pub progress: Option<Progress>,
     /// Whether the picture is the live scene without the network, shown until a frame is ready.
@@ -88,6 +92,32 @@ pub struct Status {
     pub view_weight: Option<f32>,
     /// Submissions that held steps of a network.
     pub network_submissions: u64,
+    /// How far the network's picture is from its input.
+    pub effect: Option<Effect>,
+    /// What the frame's input looks like.
+    pub probes: Option<Probes>,
+    /// What about it is degenerate.
+    pub doubts: Vec<Doubt>,
+    /// Paper white, asked for and applied.
+    pub white: White,
+    /// A clip that is recorded or written.
+    pub clip: Option<crate::window::clip::Progress>,
+    /// Where the demo is.
+    pub demo: Option<String>,
+    /// What frames of a size that is considered would need.
+    pub forecast: Option<Forecast>,
+    /// Largest share of the view, in percent, that fits on the device.
+    pub largest_percent: f32,
+    /// Route asked for.
+    pub route_asked: String,
+    /// Why the route in use is used.
+    pub route_why: String,
+    /// How often the window's swapchain was made anew.
+    pub rebuilds: u32,
+    /// How frames are presented.
+    pub presentation: String,
+    /// Names of the presets there are.
+    pub presets: Vec<String>,
     /// Inputs that the loaded model ignores.
     pub ignored: Vec<&'static str>,
     /// Values at the pointer.

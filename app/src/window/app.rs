@@ -12,6 +12,7 @@ use winit::window::{Fullscreen, Window, WindowId};
 
 use super::Options;
 use super::input::Shortcut;
+use super::keys;
 use super::layout::CompareMode;
 use super::settings::Action;
 use super::viewer::Viewer;
@@ -115,7 +116,7 @@ impl ApplicationHandler for App {
             Ok(fresh) => fresh,
             Err(error) => return self.stop(event_loop, Some(error)),
         };
-        let mut due = viewer.pacing.due(now, viewer.is_calm());
+        let mut due = viewer.pacing.due(now, viewer.is_calm(), viewer.settings.vsync);
         if fresh || due <= now {
             if self.occluded {
                 due = now + std::time::Duration::from_millis(100);
@@ -130,13 +131,24 @@ impl ApplicationHandler for App {
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
         if let Some(mut viewer) = self.viewer.take() {
-            viewer.keep_settings();
+            viewer.finish();
             if !self.gone {
                 viewer.window.set_visible(false);
             }
             drop(viewer);
         }
     }
+}
+
+/// Whether a person did something that shows.
+fn is_input(event: &WindowEvent) -> bool {
+    matches!(
+        event,
+        WindowEvent::KeyboardInput { .. }
+            | WindowEvent::CursorMoved { .. }
+            | WindowEvent::MouseInput { .. }
+            | WindowEvent::MouseWheel { .. }
+    )
 }
 
 impl Viewer {
@@ -152,6 +164,9 @@ impl Viewer {
         if typing || !is_tab {
             _ = self.gui.on_window_event(&self.window, event);
         }
+        if is_input(event) {
+            self.answers.heard(Instant::now());
+        }
         match event {
             WindowEvent::Resized(size) => self.graphics.resize([size.width, size.height]),
             WindowEvent::KeyboardInput { event, is_synthetic, .. } => {
@@ -160,7 +175,7 @@ impl Viewer {
                     self.held.release();
                 } else if !is_synthetic {
                     self.held.key(event);
-                    if let Some(shortcut) = Shortcut::of(event) {
+                    if let Some(shortcut) = keys::shortcut(event) {
                         return self.shortcut(shortcut);
                     }
                 }
@@ -177,6 +192,7 @@ impl Viewer {
                 self.pacing.touched(Instant::now());
                 self.wheel(*delta);
             }
+            WindowEvent::DroppedFile(path) => self.dropped(path),
             WindowEvent::Focused(false) => self.held.release(),
             _ => {}
         }
@@ -201,14 +217,18 @@ impl Viewer {
                 settings.compare.view.kind = settings.compare.view.kind.moved(by);
             }
             Shortcut::Line => settings.compare.line = settings.compare.line.other(),
+            Shortcut::Help => settings.help = !settings.help,
             Shortcut::Inspector => settings.inspector = !settings.inspector,
+            Shortcut::Screenshot if self.held.shift() => return self.ask(Action::Linear),
             Shortcut::Screenshot => return self.ask(Action::Screenshot),
+            Shortcut::Clip => return self.ask(Action::Clip),
             Shortcut::Step => return self.ask(Action::Step),
             Shortcut::Fit => settings.compare.zoom = Zoom::FIT,
             Shortcut::OneToOne => self.one_to_one(),
             Shortcut::Reset => return self.ask(Action::ResetHistory),
             Shortcut::Capture => return self.ask(Action::Capture),
             Shortcut::Fullscreen => return self.ask(Action::ToggleFullscreen),
+            Shortcut::Escape if settings.help => settings.help = false,
             Shortcut::Escape if self.window.fullscreen().is_some() => return self.ask(Action::ToggleFullscreen),
             Shortcut::Escape => return self.ask(Action::Quit),
         }

@@ -8,6 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use gpu::Device;
 use network::frame::Passes;
 
+use super::leave;
 use crate::cli::scene::SceneArgs;
 use crate::engine::studio::Studio;
 
@@ -72,7 +73,7 @@ impl Drop for Arrival {
     fn drop(&mut self) {
         self.state.unwanted.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            _ = thread.join();
+            leave::join(thread);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! to read the swapchain.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use egui::{ClippedPrimitive, TextureId, TexturesDelta};
@@ -20,7 +20,7 @@ use winit::window::Window;
 use super::flip::Mean;
 use super::layout::{Layout, Source};
 use super::probe::{Probe, Reading, SideSources, Sources};
-use super::screenshot::{Pixels, Snap};
+use super::screenshot::{Pixels, Purpose, Snap};
 use super::target::{Presenters, Target};
 
 /// Frames that may be on their way to the display.
@@ -80,13 +80,16 @@ pub struct Graphics {
     size: [u32; 2],
     vsync: bool,
     stale: bool,
+    rebuilds: u32,
     /// Textures to free with the next frame.
     free: Vec<TextureId>,
     times: DrawTimes,
+    /// How long the last frame waited for the device and the display.
+    waited: Duration,
     reading: Option<Reading>,
     flip_mean: Option<f64>,
-    /// Whether the next picture is to be read back.
-    wanted: bool,
+    /// What the next picture is to be read back for.
+    wanted: Vec<Purpose>,
     /// Pictures that have been read back.
     pixels: Vec<Pixels>,
     device: Arc<Device>,
@@ -110,7 +113,7 @@ struct Slot {
     ticket: Option<Ticket>,
     free: Vec<TextureId>,
     probe: Probe,
-    snap: Option<Snap>,
+    snaps: Vec<Snap>,
     mean: Option<Mean>,
 }
 
@@ -139,7 +142,7 @@ impl Graphics {
                 ticket: None,
                 free: Vec::new(),
                 probe: Probe::new(device)?,
-                snap: None,
+                snaps: Vec::new(),
                 mean: None,
             })
         };
@@ -156,11 +159,13 @@ impl Graphics {
             size,
             vsync,
             stale: false,
+            rebuilds: 0,
             free: Vec::new(),
             times: DrawTimes::default(),
+            waited: Duration::ZERO,
             reading: None,
             flip_mean: None,
-            wanted: false,
+            wanted: Vec::new(),
             pixels: Vec::new(),
             device: Arc::clone(device),
         })
@@ -184,9 +189,37 @@ impl Graphics {
         self.times
     }
 
-    /// Reads the next picture back, as it is before the overlay.
-    pub fn snap(&mut self) {
-        self.wanted = true;
+    /// How long the last frame waited for the device and the display: no work of the CPU.
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// Reads the next picture back.
+    pub fn snap(&mut self, purpose: Purpose) {
+        self.wanted.push(purpose);
+    }
+
+    /// Whether pictures are still to be read back.
+    pub fn is_snapping(&self) -> bool {
+        !self.wanted.is_empty() || !self.pixels.is_empty() || self.slots.iter().any(|slot| !slot.snaps.is_empty())
+    }
+
+    /// Presents with or without the display's refresh from now on.
+    pub fn set_vsync(&mut self, vsync: bool) {
+        if self.vsync != vsync {
+            self.vsync = vsync;
+            self.stale = true;
+        }
+    }
+
+    /// How images are presented, and how many there are.
+    pub fn presentation(&self) -> Option<(vk::PresentModeKHR, usize)> {
+        self.swapchain.as_ref().map(|swapchain| (swapchain.present_mode(), swapchain.image_count()))
+    }
+
+    /// How often the swapchain was made anew.
+    pub fn rebuilds(&self) -> u32 {
+        self.rebuilds
     }
 
     /// Pictures read back since the last call.
@@ -252,12 +285,15 @@ impl Graphics {
         if !self.renew_swapchain()? {
             return Ok(Drawn::Skipped);
         }
+        self.waited = Duration::ZERO;
         let slot = &mut self.slots[self.next];
-        // One that was not drawn holds nothing.
-        let snap = slot.snap.take();
+        // Those that were not drawn hold nothing.
+        let snaps = std::mem::take(&mut slot.snaps);
         if let Some(ticket) = slot.ticket.take() {
+            let since = Instant::now();
             self.device.wait(ticket, PATIENCE)?;
-            self.pixels.extend(snap.map(|snap| snap.pixels()));
+            self.waited += since.elapsed();
+            self.pixels.extend(snaps.into_iter().map(Snap::pixels));
             if let Some(ms) = slot.stamps.read()?
                 && let [start, prelude, present, overlay] = ms[..]
             {
@@ -281,22 +317,28 @@ impl Graphics {
             target => target.insert(Target::new(&self.device, extent)?),
         };
         target.bind(&self.device, &self.presenters, shown, layout, &mut slot.mean)?;
-        if std::mem::take(&mut self.wanted) {
-            slot.snap = Some(Snap::new(&self.device, extent)?);
+        for purpose in &self.wanted {
+            slot.snaps.push(Snap::new(&self.device, extent, purpose.clone())?);
         }
+        let whole = slot.snaps.iter().any(|snap| snap.is_whole());
+        let whole = if whole { Some(whole_image(&self.device, extent, swapchain.format())?) } else { None };
         // Nothing may fail between the acquisition and the submission: its semaphore would stay signalled.
-        let frame = match swapchain.acquire(PATIENCE)? {
+        let since = Instant::now();
+        let acquired = swapchain.acquire(PATIENCE)?;
+        self.waited += since.elapsed();
+        let frame = match acquired {
             Acquire::Ready(frame) => frame,
             Acquire::OutOfDate => {
                 self.stale = true;
-                self.wanted |= slot.snap.take().is_some();
+                slot.snaps.clear();
                 return Ok(Drawn::Skipped);
             }
             Acquire::Timeout => {
-                self.wanted |= slot.snap.take().is_some();
+                slot.snaps.clear();
                 return Ok(Drawn::Skipped);
             }
         };
+        self.wanted.clear();
         let cmd = &mut slot.commands;
         cmd.begin()?;
         cmd.reset_timestamps(&slot.stamps);
@@ -305,26 +347,38 @@ impl Graphics {
         cmd.write_timestamp(&slot.stamps, 1);
         cmd.label_begin("present");
         target.record(cmd, &self.presenters, shown, layout, slot.mean.as_mut());
-        if let Some(snap) = &slot.snap {
+        for snap in slot.snaps.iter_mut().filter(|snap| !snap.is_whole()) {
             snap.record(cmd, target.image().reference());
         }
         if let Some(pixel) = shown.pick {
             slot.probe.record(cmd, pixel, shown.extent, &shown.sides, &shown.sources);
         }
-        cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
+        // The overlay is drawn on an image of our own where the whole window is wanted: the swapchain is never read.
+        let canvas = whole.as_ref().map_or(frame.image, Image::reference);
+        cmd.image_barrier(canvas, ImageUse::Undefined, ImageUse::TransferDst);
         let picture = target.image().reference();
-        cmd.blit(picture, Rect::of(picture), frame.image, Rect::of(frame.image), Filter::Nearest);
+        cmd.blit(picture, Rect::of(picture), canvas, Rect::of(canvas), Filter::Nearest);
         cmd.label_end();
         cmd.write_timestamp(&slot.stamps, 2);
         cmd.label_begin("overlay");
-        cmd.image_barrier(frame.image, ImageUse::TransferDst, ImageUse::ColorAttachment);
-        cmd.begin_rendering(frame.image, LoadOp::Load);
+        cmd.image_barrier(canvas, ImageUse::TransferDst, ImageUse::ColorAttachment);
+        cmd.begin_rendering(canvas, LoadOp::Load);
         let drawn = vk::Extent2D { width: extent[0], height: extent[1] };
         self.gui
             .cmd_draw(cmd.raw(), drawn, gui.pixels_per_point, &gui.primitives)
             .context("cannot draw the overlay")?;
         cmd.end_rendering();
-        cmd.image_barrier(frame.image, ImageUse::ColorAttachment, ImageUse::Present);
+        if whole.is_some() {
+            cmd.image_barrier(canvas, ImageUse::ColorAttachment, ImageUse::TransferSrc);
+            for snap in slot.snaps.iter_mut().filter(|snap| snap.is_whole()) {
+                snap.record(cmd, canvas);
+            }
+            cmd.image_barrier(frame.image, ImageUse::Undefined, ImageUse::TransferDst);
+            cmd.blit(canvas, Rect::of(canvas), frame.image, Rect::of(frame.image), Filter::Nearest);
+            cmd.image_barrier(frame.image, ImageUse::TransferDst, ImageUse::Present);
+        } else {
+            cmd.image_barrier(canvas, ImageUse::ColorAttachment, ImageUse::Present);
+        }
         cmd.label_end();
         cmd.write_timestamp(&slot.stamps, 3);
         cmd.end()?;
@@ -356,6 +410,7 @@ impl Graphics {
         tracing::debug!("swapchain {extent:?}, {:?}", swapchain.present_mode());
         self.swapchain = Some(swapchain);
         self.stale = false;
+        self.rebuilds += 1;
         Ok(true)
     }
 
@@ -371,18 +426,28 @@ impl Graphics {
 impl Drop for Graphics {
     fn drop(&mut self) {
         // The overlay's renderer destroys its objects at once.
-        if let Err(error) = self.device.wait_idle() {
+        // A lost device has been reported already.
+        if let Err(error) = self.device.wait_idle()
+            && !error.is_device_lost()
+        {
             tracing::warn!("closing the window: {error}");
         }
     }
 }
 
-fn mode(format: vk::Format) -> RenderMode {
+/// How the overlay's renderer draws to images of a format.
+pub(super) fn mode(format: vk::Format) -> RenderMode {
     RenderMode::DynamicRendering(DynamicRendering {
         color_attachment_format: format,
         depth_attachment_format: None,
         stencil_attachment_format: None,
     })
+}
+
+/// An image of the window's size that the overlay is drawn on and that can be read.
+fn whole_image(device: &Arc<Device>, extent: [u32; 2], format: vk::Format) -> Result<Image> {
+    let usage = ImageUsage::COLOR_ATTACHMENT | ImageUsage::TRANSFER_SRC | ImageUsage::TRANSFER_DST;
+    Ok(Image::new(device, &ImageDesc { name: "window with overlay", extent, format, usage })?)
 }
 
 fn is_surface_error(error: &anyhow::Error) -> bool {

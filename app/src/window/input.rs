@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use renderer::FlyInput;
 use winit::event::{ElementState, KeyEvent};
-use winit::keyboard::{Key, KeyCode, PhysicalKey};
+use winit::keyboard::{KeyCode, PhysicalKey};
 
+use super::keys::{self, Hold};
 use super::layout::CompareMode;
 
-/// What a pressed key asks for.
+/// What a pressed key asks for; [`keys`] says which key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Shortcut {
     /// N
@@ -47,51 +48,10 @@ pub enum Shortcut {
     Inspector,
     /// The full stop: one frame of a paused scene.
     Step,
-}
-
-impl Shortcut {
-    /// The shortcut of a key that went down; repeats of a held key are none.
-    pub fn of(event: &KeyEvent) -> Option<Self> {
-        if event.state != ElementState::Pressed || event.repeat {
-            return None;
-        }
-        // Letters go by what is printed on the key, the rest by its place.
-        if let Key::Character(text) = &event.logical_key {
-            match text.to_lowercase().as_str() {
-                "n" => return Some(Self::Network),
-                "t" => return Some(Self::History),
-                "r" => return Some(Self::Reset),
-                "p" => return Some(Self::Pause),
-                "c" => return Some(Self::Capture),
-                "z" => return Some(Self::OneToOne),
-                "v" => return Some(Self::Line),
-                "i" => return Some(Self::Inspector),
-                "." => return Some(Self::Step),
-                "g" => return Some(Self::Difference),
-                "x" => return Some(Self::Swap),
-                "[" => return Some(Self::View(-1)),
-                "]" => return Some(Self::View(1)),
-                _ => {}
-            }
-        }
-        let PhysicalKey::Code(code) = event.physical_key else {
-            return None;
-        };
-        Some(match code {
-            KeyCode::F2 => Self::Screenshot,
-            KeyCode::Tab => Self::Overlay,
-            KeyCode::F11 => Self::Fullscreen,
-            KeyCode::Escape => Self::Escape,
-            KeyCode::Digit0 | KeyCode::Numpad0 => Self::Fit,
-            KeyCode::Digit1 | KeyCode::Numpad1 => Self::Mode(CompareMode::Off),
-            KeyCode::Digit2 | KeyCode::Numpad2 => Self::Mode(CompareMode::On),
-            KeyCode::Digit3 | KeyCode::Numpad3 => Self::Mode(CompareMode::Wipe),
-            KeyCode::Digit4 | KeyCode::Numpad4 => Self::Mode(CompareMode::Side),
-            KeyCode::Digit5 | KeyCode::Numpad5 => Self::Mode(CompareMode::Difference),
-            KeyCode::Digit6 | KeyCode::Numpad6 => Self::Mode(CompareMode::View),
-            _ => return None,
-        })
-    }
+    /// H or F1
+    Help,
+    /// F3: begin or end a clip.
+    Clip,
 }
 
 /// What a drag that began on the picture does.
@@ -148,30 +108,39 @@ impl Held {
         by
     }
 
+    /// Whether a key with this effect is down.
+    fn holds(&self, hold: Hold) -> bool {
+        self.keys.iter().any(|key| keys::held(*key) == Some(hold))
+    }
+
     /// The flight since the last call.
     pub fn take_flight(&mut self) -> FlyInput {
-        let axis = |plus: KeyCode, minus: KeyCode| {
-            f32::from(u8::from(self.keys.contains(&plus))) - f32::from(u8::from(self.keys.contains(&minus)))
-        };
+        let axis =
+            |plus: Hold, minus: Hold| f32::from(u8::from(self.holds(plus))) - f32::from(u8::from(self.holds(minus)));
         let flight = FlyInput {
-            forward: axis(KeyCode::KeyW, KeyCode::KeyS),
-            right: axis(KeyCode::KeyD, KeyCode::KeyA),
-            up: axis(KeyCode::KeyE, KeyCode::KeyQ),
+            forward: axis(Hold::Forward, Hold::Back),
+            right: axis(Hold::Right, Hold::Left),
+            up: axis(Hold::Up, Hold::Down),
             look: self.look,
-            fast: self.keys.contains(&KeyCode::ShiftLeft) || self.keys.contains(&KeyCode::ShiftRight),
+            fast: self.holds(Hold::Fast),
         };
         self.look = [0.0; 2];
         flight
     }
 
-    /// Whether the frame without the network is asked for everywhere, as long as B is held.
+    /// Whether the frame without the network is asked for everywhere, as long as its key is held.
     pub fn original(&self) -> bool {
-        self.keys.contains(&KeyCode::KeyB)
+        self.holds(Hold::Original)
+    }
+
+    /// Whether Shift is held.
+    pub fn shift(&self) -> bool {
+        self.holds(Hold::Fast)
     }
 
     /// Whether a key that flies, or the looking drag, is held.
     pub fn flying(&self) -> bool {
-        use KeyCode::{KeyA, KeyD, KeyE, KeyQ, KeyS, KeyW};
-        self.drag == Drag::Look || [KeyW, KeyA, KeyS, KeyD, KeyQ, KeyE].iter().any(|key| self.keys.contains(key))
+        use Hold::{Back, Down, Forward, Left, Right, Up};
+        self.drag == Drag::Look || [Forward, Back, Left, Right, Down, Up].into_iter().any(|hold| self.holds(hold))
     }
 }

@@ -1,12 +1,15 @@
 //! Getting the network ready beside the window: kernels and weights take seconds on a slow device.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use gpu::Device;
 use network::exec::{Kernels, Route, Weights};
 use network::model::{Info, Source};
+
+use super::leave;
 
 /// A model for a side of a comparison, on the device.
 pub struct Model {
@@ -87,24 +90,28 @@ pub struct Loaded {
 
 /// The network, ready or not.
 pub enum Loading {
-    /// Being prepared.
-    Running(Option<JoinHandle<Result<Loaded>>>),
+    /// Being prepared, until it is told to stop.
+    Running(Option<JoinHandle<Result<Loaded>>>, Arc<AtomicBool>),
     /// Ready to be used.
     Ready(Loaded),
     /// It cannot be used.
     Failed(String),
+    /// Its memory was given back; it is prepared again when it is wanted.
+    Idle(Source),
 }
 
 impl Loading {
-    /// Starts preparing.
-    pub fn start(device: &Arc<Device>, source: Source) -> Self {
+    /// Starts preparing, with kernels that are there already if there are some.
+    pub fn start(device: &Arc<Device>, source: Source, kernels: Option<Arc<Kernels>>) -> Self {
         let device = Arc::clone(device);
-        Self::Running(Some(std::thread::spawn(move || load(&device, &source))))
+        let unwanted = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&unwanted);
+        Self::Running(Some(std::thread::spawn(move || load(&device, &source, kernels, &stop))), unwanted)
     }
 
     /// Takes over what has been prepared; true when that has just happened.
     pub fn poll(&mut self) -> bool {
-        let Self::Running(thread) = self else { return false };
+        let Self::Running(thread, _) = self else { return false };
         if thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return false;
         }
@@ -123,18 +130,25 @@ impl Loading {
 impl Drop for Loading {
     fn drop(&mut self) {
         // The thread uses the device, which must not outlive the window's end by accident.
-        if let Self::Running(thread) = self
+        if let Self::Running(thread, unwanted) = self
             && let Some(thread) = thread.take()
         {
-            _ = thread.join();
+            unwanted.store(true, Ordering::Relaxed);
+            leave::join(thread);
         }
     }
 }
 
-fn load(device: &Arc<Device>, source: &Source) -> Result<Loaded> {
+fn load(device: &Arc<Device>, source: &Source, kernels: Option<Arc<Kernels>>, unwanted: &AtomicBool) -> Result<Loaded> {
+    let go_on = || if unwanted.load(Ordering::Relaxed) { Err(anyhow!("not wanted any more")) } else { Ok(()) };
     let model = source.open(true)?;
+    go_on()?;
     let weights = Weights::upload(device, &model)?;
-    let kernels = Kernels::new(device, Route::Exact)?;
+    go_on()?;
+    let kernels = match kernels {
+        Some(kernels) => kernels,
+        None => Kernels::new(device, Route::Exact)?,
+    };
     Ok(Loaded {
         kernels,
         weights,

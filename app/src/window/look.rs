@@ -23,7 +23,9 @@ pub struct Look {
     pub tone: f32,
     /// Local structure, which the network sees.
     pub structure: f32,
-    /// Skin structure, which the network sees; negative follows `structure`.
+    /// Whether the structure of skin is `structure`.
+    pub skin_follows: bool,
+    /// Structure of skin otherwise, which the network sees.
     pub skin: f32,
     /// Whether the network finds skin and structure by itself.
     pub auto_mask: bool,
@@ -33,7 +35,16 @@ pub struct Look {
     pub color_strength: f32,
     /// Scene value that becomes display white.
     pub paper_white: f32,
-    /// Largest weight of the history, 0 to 1; the model's own cap applies too.
+    /// Whether paper white follows the scene's brightness instead; see [`super::exposure`].
+    pub auto_white: bool,
+    /// The least that automatic paper white becomes.
+    pub white_low: f32,
+    /// The most that automatic paper white becomes.
+    pub white_high: f32,
+    /// What automatic paper white has come to; not a choice, so it is not kept.
+    #[serde(skip)]
+    pub applied_white: Option<f32>,
+    /// Largest weight of the history, as a share of the model's own cap, 0 to 1.
     pub blend_cap: f32,
     /// Whether every frame has the same noise.
     pub frozen_seed: bool,
@@ -72,11 +83,16 @@ impl Default for Look {
             knobs: CustomStyle::default(),
             tone: p.local_tone,
             structure: p.local_structure,
-            skin: p.skin_structure,
+            skin_follows: p.skin_structure < 0.0,
+            skin: p.local_structure,
             auto_mask: p.auto_mask,
             intensity: p.intensity,
             color_strength: p.color_strength,
             paper_white: p.paper_white,
+            auto_white: false,
+            white_low: 0.25,
+            white_high: 4.0,
+            applied_white: None,
             blend_cap: p.blend_scale,
             frozen_seed: false,
             reset_every: 0,
@@ -92,27 +108,31 @@ impl Look {
             custom: self.custom.then_some(self.knobs),
             local_tone: self.tone,
             local_structure: self.structure,
-            skin_structure: self.skin,
+            skin_structure: if self.skin_follows { -1.0 } else { self.skin },
             auto_mask: self.auto_mask,
             intensity: self.intensity,
             color_strength: self.color_strength,
-            paper_white: self.paper_white,
-            blend_scale: model_cap.min(self.blend_cap),
+            paper_white: self.applied_white.unwrap_or(self.paper_white),
+            blend_scale: model_cap * self.blend_cap,
             ..Parameters::default()
         }
     }
 
     /// The same with every number inside its range; one that is none becomes the default.
     pub fn clamped(mut self) -> Self {
+        // Earlier files have no word for it.
+        self.skin_follows |= self.skin < 0.0;
         let d = Self::default();
         let k = d.knobs;
         let numbers = [
             (&mut self.tone, ranges::LOCAL_TONE, d.tone),
             (&mut self.structure, ranges::LOCAL_STRUCTURE, d.structure),
-            (&mut self.skin, ranges::SKIN_STRUCTURE, d.skin),
+            (&mut self.skin, ranges::LOCAL_STRUCTURE, d.skin),
             (&mut self.intensity, ranges::INTENSITY, d.intensity),
             (&mut self.color_strength, ranges::COLOR_STRENGTH, d.color_strength),
             (&mut self.paper_white, ranges::PAPER_WHITE, d.paper_white),
+            (&mut self.white_low, ranges::PAPER_WHITE, d.white_low),
+            (&mut self.white_high, ranges::PAPER_WHITE, d.white_high),
             (&mut self.blend_cap, ranges::BLEND_SCALE, d.blend_cap),
             (&mut self.knobs.exposure, ranges::EXPOSURE, k.exposure),
             (&mut self.knobs.contrast, ranges::CONTRAST, k.contrast),
@@ -141,10 +161,10 @@ mod tests {
     }
 
     #[test]
-    fn the_smaller_cap_holds() {
+    fn the_cap_is_a_share_of_the_models() {
         let look = Look { blend_cap: 0.5, ..Look::default() };
-        assert_eq!(look.parameters(0.9).blend_scale, 0.5);
-        assert_eq!(look.parameters(0.25).blend_scale, 0.25);
+        assert_eq!(look.parameters(1.0).blend_scale, 0.5);
+        assert_eq!(look.parameters(0.25).blend_scale, 0.125);
     }
 
     #[test]

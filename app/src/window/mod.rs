@@ -1,21 +1,32 @@
 //! The window: events, pacing, and what ties session, overlay and drawing together.
 
+mod answers;
 mod app;
 mod arrival;
+pub mod clip;
+pub mod control;
 pub mod debug_view;
+mod deeds;
+mod demo;
+pub mod exposure;
 mod flight;
 mod flip;
 mod graphics;
 mod input;
+pub mod keys;
 pub mod layout;
+mod leave;
+mod linear;
 mod loading;
 pub mod look;
+pub mod offscreen;
 mod pacing;
 mod pointer;
+pub mod presets;
 pub mod probe;
 mod record;
 pub mod reference;
-mod saved;
+pub mod saved;
 mod screenshot;
 pub mod session;
 pub mod settings;
@@ -25,6 +36,7 @@ mod viewer;
 pub mod zoom;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Result;
 use network::geometry::Extent;
@@ -35,6 +47,7 @@ use crate::cli::Globals;
 use crate::cli::scene::SceneArgs;
 use crate::engine::side::Side;
 use layout::CompareMode;
+use presets::Preset;
 
 /// How the window starts.
 #[derive(Clone, Debug)]
@@ -49,6 +62,8 @@ pub struct Options {
     pub sides: [Option<Side>; 2],
     /// The weights.
     pub source: Source,
+    /// Route asked for, by name.
+    pub route: &'static str,
     /// Wait for the display's refresh.
     pub vsync: bool,
     /// Start in fullscreen.
@@ -59,6 +74,12 @@ pub struct Options {
     pub network: bool,
     /// Start with the defaults instead of the settings of the last time.
     pub fresh: bool,
+    /// A preset for the controls, in place of those of the last time.
+    pub preset: Option<Preset>,
+    /// A tour through everything at this pace, with pictures if a folder is named.
+    pub demo: Option<(Duration, Option<PathBuf>)>,
+    /// For tests: the device is lost when so many frames have been presented.
+    pub lose_device: Option<u64>,
     /// Where the captures of the C key go.
     pub captures: PathBuf,
     /// Where the screenshots of the F2 key go.

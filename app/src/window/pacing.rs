@@ -42,12 +42,13 @@ impl Pacing {
         now.saturating_duration_since(self.touched) < ATTENTION
     }
 
-    /// When the next frame is due. `calm`: nothing changes but the progress of a slow frame.
-    pub fn due(&self, now: Instant, calm: bool) -> Instant {
-        let interval = if calm && !self.is_attentive(now) { CALM } else { FASTEST };
+    /// When the next frame is due. `calm`: nothing changes but the progress of a slow frame. Without `vsync` at once.
+    pub fn due(&self, now: Instant, calm: bool, vsync: bool) -> Instant {
+        let fastest = if vsync { FASTEST } else { Duration::ZERO };
+        let interval = if calm && !self.is_attentive(now) { CALM } else { fastest };
         let due = self.drawn + interval;
         match self.wish {
-            Some(wish) => due.min(wish.max(self.drawn + FASTEST)),
+            Some(wish) => due.min(wish.max(self.drawn + fastest)),
             None => due,
         }
     }
@@ -66,14 +67,15 @@ mod tests {
     fn slow_frames_are_not_disturbed_and_people_are_heard() {
         let start = Instant::now();
         let mut pacing = Pacing::new(start);
-        assert!(pacing.due(start, false) <= start);
+        assert!(pacing.due(start, false, true) <= start);
         pacing.drawn(start, Duration::MAX);
         let later = start + Duration::from_secs(2);
-        assert_eq!(pacing.due(later, true), start + CALM);
-        assert_eq!(pacing.due(later, false), start + FASTEST);
+        assert_eq!(pacing.due(later, true, true), start + CALM);
+        assert_eq!(pacing.due(later, false, true), start + FASTEST);
+        assert_eq!(pacing.due(later, false, false), start);
         pacing.touched(later);
-        assert_eq!(pacing.due(later, true), start + FASTEST);
+        assert_eq!(pacing.due(later, true, true), start + FASTEST);
         pacing.drawn(start, Duration::from_millis(50));
-        assert_eq!(pacing.due(later + Duration::from_secs(1), true), start + Duration::from_millis(50));
+        assert_eq!(pacing.due(later + Duration::from_secs(1), true, true), start + Duration::from_millis(50));
     }
 }

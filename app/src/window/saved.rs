@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 use network::geometry::{Extent, Geometry};
 use serde::{Deserialize, Serialize};
 
+use super::clip;
 use super::layout::Compare;
 use super::look::Look;
 use super::settings::Settings;
@@ -29,12 +30,18 @@ pub struct Saved {
     reflections: bool,
     overlay: bool,
     inspector: bool,
+    vsync: bool,
+    clip_frames: u32,
+    clip_files: bool,
+    /// Whether the hint of the first start has been read.
+    hinted: bool,
 }
 
 impl Default for Saved {
     fn default() -> Self {
         let mut saved = Self::of(&Settings::new(Extent::new(1, 1)));
         saved.size = None;
+        saved.hinted = false;
         saved
     }
 }
@@ -54,6 +61,10 @@ impl Saved {
             reflections: settings.reflections,
             overlay: settings.overlay,
             inspector: settings.inspector,
+            vsync: settings.vsync,
+            clip_frames: settings.clip_frames,
+            clip_files: settings.clip_files,
+            hinted: !settings.hint,
         }
     }
 
@@ -75,6 +86,10 @@ impl Saved {
         settings.reflections = self.reflections;
         settings.overlay = self.overlay;
         settings.inspector = self.inspector;
+        settings.vsync = self.vsync;
+        settings.clip_frames = self.clip_frames.clamp(*clip::LENGTHS.start(), *clip::LENGTHS.end());
+        settings.clip_files = self.clip_files;
+        settings.hint = !self.hinted;
     }
 
     /// Reads a file; a missing one has no settings.

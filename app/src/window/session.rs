@@ -11,8 +11,10 @@ use network::geometry::{Extent, Geometry};
 use network::model::Source;
 use renderer::{Camera, CameraPath, Effects, FlyInput, Scene, View, fly, halton_jitter};
 
+use super::exposure::{Exposure, White};
 use super::graphics::Shown;
 use super::layout::{Compare, CompareMode};
+use super::linear::Linear;
 use super::loading::Loading;
 use super::look::Look;
 use super::probe::{SideSources, Sources};
@@ -21,11 +23,15 @@ use super::reference::{Reference, Samples};
 use super::settings::Settings;
 use super::sides::{Base, Sides};
 use crate::engine::fit;
+use crate::engine::measure;
 use crate::engine::neural::{Job, Neural, Stage, Times};
 use crate::engine::pace::Pace;
 use crate::engine::retain::{ReplayArg, ReplayFailed};
 use crate::engine::side::{self, Side};
 use crate::engine::studio::{Plain, Studio};
+
+#[cfg(test)]
+mod tests;
 
 /// Wanted duration of a slice of the network.
 const SLICE: Duration = Duration::from_millis(25);
@@ -71,6 +77,10 @@ pub struct Session {
     last: Option<View>,
     /// View of the finished pair of pictures, if there is one.
     pair: Option<View>,
+    /// Whether the pair used its history.
+    pair_history: bool,
+    exposure: Exposure,
+    white: White,
     flown: Instant,
     number: u32,
     /// What the live picture that is there shows.
@@ -78,6 +88,9 @@ pub struct Session {
     record: Record,
     /// How the network's commands reach the device.
     replay: ReplayArg,
+    linear: Linear,
+    /// Other weights on their way, beside those in use.
+    next_model: Option<Loading>,
     /// Numbers for the overlay.
     pub numbers: Numbers,
 }
@@ -137,7 +150,7 @@ impl Session {
             plain,
             geometry,
             loading: match source {
-                Some(source) => Loading::start(device, source),
+                Some(source) => Loading::start(device, source, None),
                 None => Loading::Failed("the viewer was started with --no-network".to_owned()),
             },
             studio,
@@ -150,11 +163,16 @@ impl Session {
             pending: 0.0,
             last: None,
             pair: None,
+            pair_history: false,
+            exposure: Exposure::default(),
+            white: Exposure::default().step(&Look::default(), 0.0),
             flown: Instant::now(),
             number: 0,
             live: None,
             record: Record::default(),
             replay: ReplayArg::Auto,
+            linear: Linear::default(),
+            next_model: None,
             numbers: Numbers::default(),
         })
     }
@@ -257,6 +275,12 @@ impl Session {
         self.cancel();
     }
 
+    /// Bytes of device memory that the present size takes, and that another one would not.
+    pub fn held(&self) -> u64 {
+        let need = fit::need(&self.geometry);
+        need.pictures + if self.neural.is_some() { need.arena } else { 0 }
+    }
+
     /// Changes the size of the frame. Weights and pipelines stay.
     ///
     /// # Errors
@@ -265,9 +289,7 @@ impl Session {
         if size == self.geometry.valid {
             return Ok(());
         }
-        let need = fit::need(&self.geometry);
-        let held = need.pictures + if self.neural.is_some() { need.arena } else { 0 };
-        let geometry = fit::check(&self.studio.device, size, held)?;
+        let geometry = fit::check(&self.studio.device, size, self.held())?;
         // The old buffers go first, so that both sizes never have to fit at once.
         self.job = None;
         self.sides.forget();
@@ -311,6 +333,7 @@ impl Session {
         self.camera = self.studio.scene.path.at(0.0);
         (self.time, self.pending) = (0.0, 0.0);
         (self.last, self.pair, self.live) = (None, None, None);
+        self.exposure.reset();
         self.numbers.duration = None;
         self.generation += 1;
         self.waiting = false;
@@ -349,6 +372,99 @@ impl Session {
         asked.map_err(|error| Refused(format!("{error:#}")).into())
     }
 
+    /// Linear pictures go into this folder.
+    pub fn linear_into(&mut self, folder: PathBuf) {
+        self.linear = Linear::into_folder(folder);
+    }
+
+    /// Writes the next frame as linear light.
+    pub fn ask_linear(&mut self) {
+        self.linear.ask();
+    }
+
+    /// What became of linear pictures since the last call.
+    pub fn linear_news(&mut self) -> Option<String> {
+        self.linear.news()
+    }
+
+    /// Writes the live scene as linear light, if that is asked for and no frame of the network will come.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn give_linear(&mut self, settings: &Settings, picture: Picture) -> Result<()> {
+        if !self.linear.is_asked() || settings.network || picture == Picture::Pair {
+            return Ok(());
+        }
+        let neural = self.neural.as_ref().filter(|_| picture == Picture::Bypass);
+        let buffers = neural.map_or(self.plain.gbuffer(), Neural::gbuffer);
+        self.linear.scene(&self.studio.device, buffers.color(), self.geometry.valid)
+    }
+
+    /// Prepares other weights beside those in use, which stay until the others are ready.
+    ///
+    /// # Errors
+    /// [`Refused`] while a model is being prepared.
+    pub fn change_model(&mut self, source: Source) -> Result<()> {
+        if self.is_loading() {
+            anyhow::bail!(Refused("a model is being prepared; wait a moment".to_owned()));
+        }
+        let kernels = match &self.loading {
+            Loading::Ready(loaded) => Some(Arc::clone(&loaded.kernels)),
+            _ => None,
+        };
+        self.next_model = Some(Loading::start(&self.studio.device, source, kernels));
+        Ok(())
+    }
+
+    /// Whether weights are being prepared.
+    pub fn is_loading(&self) -> bool {
+        self.next_model.is_some() || matches!(self.loading, Loading::Running(..))
+    }
+
+    /// Gives the memory of the network back. It is prepared again when it is switched on.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn unload(&mut self, settings: &mut Settings) -> Result<()> {
+        settings.network = false;
+        if let Loading::Ready(loaded) = &self.loading
+            && let Ok(source) = loaded.source.parse()
+        {
+            self.drop_network()?;
+            self.loading = Loading::Idle(source);
+        }
+        Ok(())
+    }
+
+    /// Takes down what belongs to the weights and the size.
+    fn drop_network(&mut self) -> Result<()> {
+        self.job = None;
+        self.sides.forget();
+        self.neural = None;
+        self.record.forget();
+        self.studio.device.wait_idle()?;
+        (self.last, self.pair, self.live) = (None, None, None);
+        self.numbers.duration = None;
+        self.generation += 1;
+        Ok(())
+    }
+
+    /// Takes other weights over when they are ready.
+    fn poll_next_model(&mut self) -> Result<()> {
+        if !self.next_model.as_mut().is_some_and(Loading::poll) {
+            return Ok(());
+        }
+        match self.next_model.take() {
+            Some(Loading::Failed(ref reason)) => anyhow::bail!(Refused(format!("the model cannot be used: {reason}"))),
+            Some(next) => {
+                self.drop_network()?;
+                self.loading = next;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// What became of captures since the last call.
     pub fn capture_news(&mut self) -> Option<String> {
         self.record.news()
@@ -366,6 +482,8 @@ impl Session {
 
     /// Moves time and camera on.
     pub fn step(&mut self, settings: &mut Settings, flight: &FlyInput, seconds: f64) {
+        self.white = self.exposure.step(&settings.look, seconds as f32);
+        settings.look.applied_white = Some(self.white.applied).filter(|_| self.white.automatic);
         if !settings.paused {
             self.pending = (self.pending + seconds).min(LONGEST_STEP);
         }
@@ -476,6 +594,7 @@ impl Session {
                 let view = *work.first().view();
                 self.last = Some(view);
                 self.pair = Some(view);
+                self.pair_history = work.first().parameters().history_valid;
                 self.numbers.evaluated += 1;
                 self.version += 1;
                 fresh = true;
@@ -496,6 +615,7 @@ impl Session {
             self.numbers.times = Some(times);
             self.numbers.timed += 1;
             self.numbers.duration = Some(work.first().begun().elapsed());
+            self.linear.finished(&self.studio.device, neural, work.first().parameters())?;
             if let Loading::Ready(loaded) = &self.loading {
                 self.record.finished(neural, &self.studio, loaded, work.first())?;
             }
@@ -515,6 +635,10 @@ impl Session {
 
     /// Makes what the network needs for the present size when it is first wanted.
     fn prepare(&mut self, settings: &mut Settings) -> Result<()> {
+        self.poll_next_model()?;
+        if let (Loading::Idle(source), true) = (&self.loading, settings.network) {
+            self.loading = Loading::start(&self.studio.device, source.clone(), None);
+        }
         if self.loading.poll()
             && let Loading::Failed(reason) = &self.loading
         {
@@ -789,6 +913,38 @@ impl Session {
         })
     }
 
+    /// The buffers of a picture that are measured.
+    pub fn measured(&self, picture: Picture) -> measure::Inputs<'_> {
+        let shows = self.neural.as_ref().filter(|_| picture != Picture::Live);
+        let buffers = shows.map_or(self.plain.gbuffer(), Neural::gbuffer);
+        let view = match picture {
+            Picture::Pair => self.pair,
+            Picture::Bypass => self.last,
+            Picture::Live => None,
+        };
+        measure::Inputs {
+            input: shows.map_or(self.plain.display(), Neural::display_input),
+            neural: shows.filter(|_| picture == Picture::Pair).map(Neural::display_neural),
+            color: buffers.color(),
+            depth: buffers.depth(),
+            motion: buffers.motion(),
+            size: self.geometry.valid,
+            generation: 2 * self.generation + u64::from(shows.is_some()),
+            moved: view.is_some_and(|view| view.camera != view.previous_camera),
+            history: picture == Picture::Pair && self.pair_history,
+        }
+    }
+
+    /// Hears the mean of the scene's brightness, as the logarithm to base two.
+    pub fn hear_light(&mut self, mean: f32) {
+        self.exposure.measured(mean);
+    }
+
+    /// Paper white, asked for and applied.
+    pub fn white(&self) -> White {
+        self.white
+    }
+
     /// Whether the live picture that is there will do: on a slow device, drawing it anew only for other noise takes time
     /// from the network.
     pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
@@ -876,7 +1032,7 @@ impl Session {
             || self.sides.is_refining()
             || self.job.is_some()
             || self.record.is_busy()
-            || matches!(self.loading, Loading::Running(_))
+            || self.is_loading()
     }
 }
 

@@ -37,6 +37,16 @@ pub struct Settings {
     pub overlay: bool,
     /// Whether the values at the pointer are shown.
     pub inspector: bool,
+    /// Whether frames wait for the display's refresh.
+    pub vsync: bool,
+    /// Frames of a clip.
+    pub clip_frames: u32,
+    /// Whether clips are PNG files even where ffmpeg is there.
+    pub clip_files: bool,
+    /// Whether the window with all keys is open.
+    pub help: bool,
+    /// Whether the hint of the first start is shown.
+    pub hint: bool,
 }
 
 impl Settings {
@@ -57,12 +67,17 @@ impl Settings {
             look: Look::default(),
             overlay: true,
             inspector: false,
+            vsync: true,
+            clip_frames: 90,
+            clip_files: false,
+            help: false,
+            hint: false,
         }
     }
 }
 
 /// What a person asks for that is not a choice that stays.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Forget the history.
     ResetHistory,
@@ -80,8 +95,26 @@ pub enum Action {
     Step,
     /// Write the window's picture to a file.
     Screenshot,
+    /// Write the next frame as linear light to a file.
+    Linear,
+    /// Begin a clip, or end the one that is recorded.
+    Clip,
+    /// Write a report of the session into a folder.
+    Report,
+    /// Other weights, as `--model` names them.
+    Model(String),
+    /// Switch the network off and give its memory back.
+    Unload,
+    /// Show what frames of a size would need.
+    Consider(Extent),
     /// Record the next frame with everything in it.
     Capture,
+    /// Give all controls the values of a preset.
+    LoadPreset(String),
+    /// Keep the values of all controls under a name.
+    SavePreset(String),
+    /// Delete a preset.
+    DeletePreset(String),
     /// Fullscreen on or off.
     ToggleFullscreen,
     /// Leave.

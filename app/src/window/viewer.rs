@@ -13,22 +13,28 @@ use winit::raw_window_handle::HasDisplayHandle as _;
 use winit::window::{Fullscreen, Window};
 
 use super::Options;
+use super::answers::Answers;
 use super::arrival::Arrival;
+use super::clip::Clip;
+use super::control;
+use super::demo::Demo;
 use super::flight::{self, Flight};
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
 use super::layout::{self, CompareMode, Layout};
 use super::loading::Loading;
 use super::pacing::Pacing;
+use super::presets::Presets;
 use super::probe;
 use super::saved::{self, Saved};
-use super::screenshot::Screenshots;
+use super::screenshot::{Purpose, Screenshots};
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
 use crate::cli::scene::SceneArgs;
 use crate::cli::{Globals, write};
+use crate::engine::measure::Measure;
 use crate::engine::studio::Studio;
-use crate::engine::{catalog, device, fit};
+use crate::engine::{catalog, device, fit, memory};
 use crate::overlay::{self, Overlay, Progress, Status};
 
 /// How long a message stays.
@@ -45,9 +51,17 @@ pub struct Viewer {
     // Dropped from top to bottom: drawing before the session, the device last.
     pub(super) graphics: Graphics,
     pub(super) gui: egui_winit::State,
-    session: Session,
+    measure: Measure,
+    pub(super) session: Session,
+    pub(super) answers: Answers,
+    pub(super) clip: Option<Clip>,
+    /// The picture that the clip has last.
+    pub(super) clip_version: Option<u64>,
+    pub(super) demo: Option<Demo>,
+    /// The view whose largest frame is known.
+    pub(super) considered: Option<[u32; 2]>,
     /// The scene on its way.
-    arrival: Option<Arrival>,
+    pub(super) arrival: Option<Arrival>,
     /// What `--scene` takes to name the scene that is shown.
     scene: String,
     /// The camera's way, while it is recorded.
@@ -55,14 +69,15 @@ pub struct Viewer {
     /// Whether a scene is shown that a failed loading leaves.
     shows_scene: bool,
     overlay: Overlay,
-    screenshots: Screenshots,
+    presets: Presets,
+    pub(super) screenshots: Screenshots,
     pub(super) settings: Settings,
     pub(super) held: Held,
     pub(super) pacing: Pacing,
     pub(super) layout: Layout,
     pub(super) window: Arc<Window>,
-    status: Status,
-    options: Options,
+    pub(super) status: Status,
+    pub(super) options: Options,
     message: Option<(String, Instant)>,
     last_frame: Instant,
     state_written: Instant,
@@ -95,6 +110,7 @@ impl Viewer {
             session.wait_for_scene();
         }
         session.capture_into(options.captures.clone());
+        session.linear_into(options.screenshots.clone());
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
         let limit = device.caps().limits.max_image_dimension as usize;
@@ -110,16 +126,30 @@ impl Viewer {
         for (side, asked) in settings.sides.iter_mut().zip(&options.sides) {
             asked.iter().for_each(|asked| side.clone_from(asked));
         }
+        settings.hint &= !options.fresh;
+        if let Some(preset) = &options.preset {
+            preset.apply(&mut settings);
+        }
+        settings.vsync &= options.vsync;
+        let demo = options.demo.as_ref().map(|(pace, pictures)| Demo::new(size, *pace, pictures.as_deref()));
+        let touring = demo.is_some();
         Ok(Self {
             layout: layout::layout(&settings.compare, [0, 0, 1, 1], size),
             graphics,
             gui,
+            measure: Measure::new(&device)?,
             session,
+            answers: Answers::default(),
+            clip: None,
+            clip_version: None,
+            demo,
+            considered: None,
             arrival,
             scene: options.scene.scene.clone(),
             flight: None,
             shows_scene: !later,
             overlay: Overlay::default(),
+            presets: Presets::of_user(),
             screenshots: Screenshots::into_folder(options.screenshots.clone()),
             settings,
             held: Held::default(),
@@ -127,7 +157,10 @@ impl Viewer {
             status: Status {
                 device: device.caps().name.clone(),
                 route: "exact".to_owned(),
+                route_asked: options.route.to_owned(),
+                route_why: "the only route of this program that is exact on any device".to_owned(),
                 scenes: catalog::all(),
+                presets: Presets::of_user().names(),
                 ..Status::default()
             },
             window,
@@ -135,7 +168,8 @@ impl Viewer {
             message: broken.map(|text| (text, now)),
             last_frame: now,
             state_written: now,
-            kept: saved::path().map(|path| (path, saved, now)),
+            // A tour is no choice of the person's.
+            kept: saved::path().filter(|_| !touring).map(|path| (path, saved, now)),
         })
     }
 
@@ -167,12 +201,10 @@ impl Viewer {
             let arrived = self.arrival.take().map(|arrival| arrival.scene().clone()).unwrap_or_default();
             return self.arrived(studio, arrived).map(|()| true);
         }
-        for pixels in self.graphics.take_pixels() {
-            self.screenshots.write(pixels)?;
+        let told = self.take_pictures()?;
+        if let Some(ms) = self.answers.poll(self.session.device())? {
+            self.status.passes.push("input", ms);
         }
-        let news = self.session.capture_news().or_else(|| self.screenshots.news());
-        let told = news.is_some();
-        news.into_iter().for_each(|text| self.say(text));
         match self.session.advance(&mut self.settings) {
             Ok(false) => Ok(told),
             Err(error) if error.downcast_ref::<Refused>().is_some() => {
@@ -202,9 +234,12 @@ impl Viewer {
         if !self.session.is_slow() {
             self.session.settle(Duration::from_millis(8));
         }
+        let began = Instant::now();
         self.advance()?;
         let picture = self.session.picture(&self.settings);
+        self.take_measured(picture)?;
         self.gather(seconds, picture);
+        self.gather_rare();
 
         let mut actions = Vec::new();
         let (gui, delay) = self.lay_out(&mut actions)?;
@@ -222,12 +257,22 @@ impl Viewer {
             _ => valid,
         };
         let pick = pointer.and_then(|at| Some(probe::scaled(self.layout.pixel_at(at, seen)?, seen, valid)));
+        self.session.give_linear(&self.settings, picture)?;
+        let version = self.session.shown(picture).version;
+        self.record_clip(version);
+        self.graphics.set_vsync(self.settings.vsync);
         let shown = Shown { pick, ..self.session.shown(picture) };
-        let (session, settings) = (&self.session, &self.settings);
-        let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| match &view {
-            Some(view) => session.record(cmd, picture, view, settings),
-            None => Ok(()),
+        let (session, settings, measure) = (&self.session, &self.settings, &mut self.measure);
+        let measured = session.measured(picture);
+        let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| {
+            if let Some(view) = &view {
+                session.record(cmd, picture, view, settings)?;
+            }
+            measure.record(cmd, &measured)
         })?;
+        let ticket = (drawn == Drawn::Presented).then(|| self.session.device().last_ticket());
+        self.measure.submitted(ticket);
+        ticket.into_iter().for_each(|ticket| self.answers.shown(ticket));
         if drawn == Drawn::Presented {
             self.status.presented += 1;
             if let Some(view) = view {
@@ -236,8 +281,16 @@ impl Viewer {
         } else {
             self.session.skipped();
         }
-        self.pacing.drawn(Instant::now(), delay);
+        let done = Instant::now();
+        let worked = (done - began).saturating_sub(self.graphics.waited());
+        self.status.cpu_ms = worked.as_secs_f64() * 1000.0;
+        self.status.passes.push("cpu", self.status.cpu_ms);
+        self.pacing.drawn(done, delay);
         self.write_state();
+        actions.extend(self.demonstrate(picture));
+        if self.options.lose_device.is_some_and(|after| self.status.presented >= after) {
+            self.session.device().pretend_lost();
+        }
         if self.kept.as_ref().is_some_and(|(_, _, since)| since.elapsed() > KEEP) {
             self.keep_settings();
         }
@@ -274,23 +327,38 @@ impl Viewer {
         layout
     }
 
+    /// Takes what was measured a moment ago.
+    fn take_measured(&mut self, picture: Picture) -> Result<()> {
+        let Some(measured) = self.measure.poll()? else { return Ok(()) };
+        self.session.hear_light(measured.probes.light);
+        let moves = self.session.measured(picture).moved;
+        self.status.doubts = measured.probes.doubts(moves);
+        self.status.effect = measured.effect;
+        self.status.probes = Some(measured.probes);
+        Ok(())
+    }
+
     /// Collects what the overlay shows.
     fn gather(&mut self, seconds: f64, picture: Picture) {
         let image = self.image();
         let geometry = *self.session.geometry();
         let numbers = self.session.numbers;
         let window = self.graphics.size();
-        let panel = if self.settings.overlay { overlay::PANEL_WIDTH as u32 } else { 0 };
+        let scale = self.gui.egui_ctx().pixels_per_point();
+        let panel = if self.settings.overlay { (overlay::PANEL_WIDTH * scale) as u32 } else { 0 };
         let status = &mut self.status;
         status.space = [image.width, image.height];
         status.size = geometry.valid.to_string();
         status.field = geometry.field.to_string();
         status.gflop = self.session.cost().map(|cost| 2e-9 * cost as f64);
         status.area = [window.width.saturating_sub(panel), window.height];
-        status.network.extend(numbers.timed, numbers.times.map(|times| times.network));
-        status.frames.push(seconds * 1000.0);
+        if let Some(times) = &numbers.times {
+            status.passes.extend(numbers.timed, times);
+        }
+        status.passes.push("frame", seconds * 1000.0);
         (status.model, status.digest) = match self.session.loading() {
-            Loading::Running(_) => ("loading".to_owned(), String::new()),
+            Loading::Running(..) => ("loading".to_owned(), String::new()),
+            Loading::Idle(_) => ("not loaded".to_owned(), String::new()),
             Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
             Loading::Failed(_) => ("none".to_owned(), String::new()),
         };
@@ -301,13 +369,14 @@ impl Viewer {
             status.cameras = cameras.iter().map(|(name, _)| name.clone()).collect();
         }
         status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
-        status.loading = matches!(self.session.loading(), Loading::Running(_));
+        status.loading = self.session.is_loading();
         status.network_ms = numbers.times.map(|times| times.network);
         let drawn = self.graphics.times();
         status.scene_ms = match picture {
             Picture::Pair => numbers.times.map(|times| times.scene),
             Picture::Bypass | Picture::Live => Some(drawn.live),
         };
+        status.white = self.session.white();
         status.reading = self.graphics.reading().cloned();
         status.flip_mean = self.graphics.flip_mean();
         status.sides = self.session.labels(&self.settings, picture);
@@ -332,13 +401,20 @@ impl Viewer {
             _ => Vec::new(),
         };
         (status.present_ms, status.overlay_ms) = (drawn.present, drawn.overlay);
+        if status.presented > 0 {
+            status.passes.push("present", drawn.present);
+            status.passes.push("overlay", drawn.overlay);
+            if picture != Picture::Pair {
+                status.passes.push("live scene", drawn.live);
+            }
+        }
         // Smoothed, so that it can be read.
         status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
         status.evaluated = numbers.evaluated;
         status.replay = self.session.neural().map(|neural| neural.retain().status());
         status.history = u64::from(self.session.history());
         if status.presented.is_multiple_of(MEMORY_EVERY) {
-            status.memory = self.session.device().memory_use().used;
+            status.memory = memory::count(self.session.device());
         }
         let slow = self.session.is_slow();
         status.progress = self.session.progress().filter(|_| slow).map(|(done, elapsed)| Progress { done, elapsed });
@@ -354,7 +430,13 @@ impl Viewer {
         for action in actions {
             match action {
                 Action::ResetHistory => self.session.reset(),
-                Action::Screenshot => self.graphics.snap(),
+                Action::Screenshot => self.graphics.snap(Purpose::Screenshot),
+                Action::Linear => self.session.ask_linear(),
+                Action::Clip => self.toggle_clip(),
+                Action::Report => self.report(),
+                Action::Model(text) => self.change_model(&text),
+                Action::Unload => self.session.unload(&mut self.settings)?,
+                Action::Consider(size) => self.consider(size),
                 Action::Step => {
                     self.settings.paused = true;
                     self.session.step_once();
@@ -371,6 +453,21 @@ impl Viewer {
                     Ok(()) => self.say("the next frame is captured".to_owned()),
                     Err(error) => self.say(format!("{error:#}")),
                 },
+                Action::LoadPreset(name) => {
+                    let loaded = self.presets.load(&name);
+                    let applied = loaded.map(|preset| preset.apply(&mut self.settings));
+                    self.say_of(applied, format!("preset {name:?}"));
+                }
+                Action::SavePreset(name) => {
+                    let saved = self.presets.save(&name, &self.settings);
+                    self.say_of(saved, format!("preset {name:?} saved"));
+                    self.status.presets = self.presets.names();
+                }
+                Action::DeletePreset(name) => {
+                    let deleted = self.presets.delete(&name);
+                    self.say_of(deleted, format!("preset {name:?} deleted"));
+                    self.status.presets = self.presets.names();
+                }
                 Action::ToggleFullscreen => {
                     let now = self.window.fullscreen().is_some();
                     self.window.set_fullscreen((!now).then_some(Fullscreen::Borderless(None)));
@@ -417,8 +514,14 @@ impl Viewer {
             let reason = reason.clone();
             return self.say(reason);
         }
+        let name = entry.name.clone();
+        self.open_scene(&name);
+    }
+
+    /// Begins to load a scene, as `--scene` names it, beside the one that is shown.
+    pub(super) fn open_scene(&mut self, name: &str) {
         // The one on its way is not wanted any more.
-        let args = SceneArgs::of(&entry.name);
+        let args = SceneArgs::of(name);
         self.arrival = None;
         self.arrival = Some(Arrival::start(self.session.device(), self.session.passes(), args));
     }
@@ -451,6 +554,7 @@ impl Viewer {
             Ok(()) => {
                 self.message = None;
                 self.settings.compare.zoom.resized(self.settings.size, size);
+                (self.status.forecast, self.considered) = (None, None);
                 self.settings.size = size;
                 Ok(())
             }
@@ -463,7 +567,15 @@ impl Viewer {
         }
     }
 
-    fn say(&mut self, text: String) {
+    /// Says what was done, or why not.
+    fn say_of(&mut self, result: Result<()>, done: String) {
+        match result {
+            Ok(()) => self.say(done),
+            Err(error) => self.say(format!("{error:#}")),
+        }
+    }
+
+    pub(super) fn say(&mut self, text: String) {
         tracing::warn!("{text}");
         self.message = Some((text, Instant::now()));
     }
@@ -485,14 +597,41 @@ impl Viewer {
         }
     }
 
+    /// Every control with its value, its ends and whether the model sees it.
+    fn control_states(&self) -> serde_json::Value {
+        let state = |control: control::Control| {
+            let [low, high] = control.ends();
+            let value = serde_json::json!({
+                "value": control.get(&self.settings),
+                "low": low,
+                "high": high,
+                "middle": control.middle(),
+                "default": control.default_value(),
+                "active": control.is_active(&self.settings),
+                "seen": control.seen(&self.settings, &self.status.ignored),
+            });
+            (control.id.to_owned(), value)
+        };
+        control::all().into_iter().map(state).collect::<serde_json::Map<_, _>>().into()
+    }
+
     fn write_state(&mut self) {
         let Some(path) = &self.options.state else { return };
         if self.state_written.elapsed() < STATE {
             return;
         }
         self.state_written = Instant::now();
+        let document = self.state();
+        if let Err(error) = write::write_file(path, document.to_string().as_bytes()) {
+            tracing::warn!("{error:#}");
+            self.options.state = None;
+        }
+    }
+
+    /// Everything that the program says about itself.
+    pub(super) fn state(&self) -> serde_json::Value {
         let window = self.graphics.size();
-        let document = serde_json::json!({
+        serde_json::json!({
             "window": [window.width, window.height],
             "mode": self.settings.compare.mode,
             "wipe": self.settings.compare.wipe,
@@ -511,13 +650,15 @@ impl Viewer {
             "paused": self.settings.paused,
             "inspector": self.settings.inspector,
             "look": self.settings.look,
+            "fullscreen": self.window.fullscreen().is_some(),
+            "vsync": self.settings.vsync,
+            "help": self.settings.help,
+            "hint": self.settings.hint,
+            "controls": self.control_states(),
+            "places": overlay::places::all(self.gui.egui_ctx()),
             "path": self.settings.path,
             "status": self.status,
-        });
-        if let Err(error) = write::write_file(path, document.to_string().as_bytes()) {
-            tracing::warn!("{error:#}");
-            self.options.state = None;
-        }
+        })
     }
 }
 

@@ -235,6 +235,14 @@ impl Device {
         MemoryUse { used: report.total_allocated_bytes, reserved: allocator.capacity() }
     }
 
+    /// Name and bytes of everything that this device's objects have in device memory at this moment. Objects of renderers
+    /// that bring their own (see [`Device::allocator`]) have the names that those give.
+    #[must_use]
+    pub fn allocations(&self) -> Vec<(String, u64)> {
+        let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
+        allocator.generate_report().allocations.into_iter().map(|one| (one.name, one.size)).collect()
+    }
+
     /// Registers a child object.
     pub(crate) fn live(&self, kind: &'static str, name: &str) -> LiveToken {
         LiveToken::new(self.scope, kind, name)

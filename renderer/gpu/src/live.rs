@@ -38,6 +38,12 @@ pub(crate) fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// Objects (and devices) made so far in this process, alive or not. It does not grow while nothing is made.
+#[must_use]
+pub fn objects_made() -> u64 {
+    NEXT.load(Ordering::Relaxed)
+}
+
 /// Registers an object for as long as it lives.
 #[derive(Debug)]
 pub(crate) struct LiveToken {

@@ -74,6 +74,11 @@ impl Device {
         // The label must be there before the call: a lost device is often noticed by it.
         let label = commands.iter().map(|c| c.describe()).collect::<Vec<_>>().join(", ");
         queue.pending.push_back((value, label));
+        if self.lost.load(Ordering::Acquire) {
+            let last_label = oldest(&queue.pending);
+            queue.pending.pop_back();
+            return Err(Error::DeviceLost { last_label });
+        }
         // SAFETY: the queue is locked; the command buffers are recorded and not pending; the
         // semaphores belong to this device and live at least as long as their swapchain.
         let result = unsafe { self.ash().queue_submit2(queue.raw, &[info], vk::Fence::null()) };
@@ -114,6 +119,9 @@ impl Device {
         let values = [ticket.0];
         let info = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
         let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+        if self.lost.load(Ordering::Acquire) {
+            return Err(Error::DeviceLost { last_label: self.oldest_label() });
+        }
         // SAFETY: the semaphore is this device's own timeline.
         match unsafe { self.ash().wait_semaphores(&info, nanoseconds) } {
             Ok(()) => {
@@ -148,6 +156,12 @@ impl Device {
     pub fn with_queue<R>(&self, f: impl FnOnce(vk::Queue) -> R) -> R {
         let queue = self.queue_state();
         f(queue.raw)
+    }
+
+    /// For tests of whoever uses the device: from now on it behaves as one that was lost, in everything that submits or
+    /// waits. What is on it runs to its end.
+    pub fn pretend_lost(&self) {
+        self.lost.store(true, Ordering::Release);
     }
 
     /// Value the timeline has reached.
