@@ -11,8 +11,8 @@ use egui::{ClippedPrimitive, TextureId, TexturesDelta};
 use egui_ash_renderer::allocator::GpuAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use gpu::{
-    Acquire, Buffer, CommandBuffer, CommandPool, Device, Filter, ImageUse, LoadOp, Present, Rect, Surface, Swapchain,
-    SwapchainDesc, Ticket, Timestamps, vk,
+    Acquire, Buffer, CommandBuffer, CommandPool, Device, Filter, Image, ImageDesc, ImageUsage, ImageUse, LoadOp,
+    Present, Rect, Surface, Swapchain, SwapchainDesc, Ticket, Timestamps, vk,
 };
 use network::geometry::Extent;
 use winit::window::Window;
