@@ -32,16 +32,6 @@ fn grain(screen: &RgbImage, area: Rect) -> f64 {
     difference(screen, &moved, area)
 }
 
-/// Types a size into the field of the panel, and Enter.
-fn type_size(viewer: &Viewer, size: &str) {
-    viewer.display.click(130, 107);
-    viewer.settle();
-    viewer.display.key("ctrl+a");
-    viewer.display.xdotool(&["type", "--delay", "60", size]);
-    viewer.settle();
-    viewer.display.key("Return");
-}
-
 #[test]
 fn a_person_drives_the_window() {
     let viewer = Viewer::start(&["--split=wipe", "--size=320x180", "--model=starter"]);
@@ -93,14 +83,15 @@ fn a_person_drives_the_window() {
     viewer.press("2");
     let off = grain(&display.picture(), IMAGE);
     assert!(off > 0.9 * noisy, "with the network off its side shows the plain frame: {off} against {noisy}");
-    display.click(16, 38);
+    viewer.click_on("network");
     viewer.wait_for(SOON, "the checkbox", |s| s["network"] == true);
     viewer.wait_for_frames(1);
     let [without, with] = viewer.screens(["1", "2"]);
     assert!(difference(&without, &with, IMAGE) > 1.0, "the network is on again");
 
     // Temporal history off, on, reset. The panel shows it.
-    let checkbox = Rect::new(84, 30, 16, 16);
+    let [x, y, width, height] = viewer.place("history");
+    let checkbox = Rect::new(x - width / 2, y - height / 2, 16, height);
     let on = display.picture();
     viewer.press("t");
     assert_eq!(viewer.state()["temporal"], false);
@@ -113,7 +104,7 @@ fn a_person_drives_the_window() {
     viewer.wait_for(SOON, "the history is forgotten", |s| s["status"]["history"] == 0);
 
     // Another resolution while it runs: typed, then Enter.
-    type_size(&viewer, "160x160");
+    viewer.type_into("size", "160x160");
     viewer.wait_for(Duration::from_secs(30), "the size", |s| s["status"]["size"] == "160x160");
     viewer.wait_for_frames(1);
     viewer.press("3");
@@ -122,7 +113,7 @@ fn a_person_drives_the_window() {
     assert!(contrast(&square, Rect::new(LEFT + 110, 60, 780, 720)) > 10.0, "a square picture fills the height");
     assert!(contrast(&square, Rect::new(LEFT + 8, 60, 80, 700)) < 1.0, "and leaves bars beside it");
     // Nothing is rendered at a size that cannot be.
-    type_size(&viewer, "28x28");
+    viewer.type_into("size", "28x28");
     viewer.settle();
     assert_eq!(viewer.state()["status"]["size"], "160x160");
 

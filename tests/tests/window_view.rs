@@ -101,11 +101,13 @@ fn a_person_looks_closely() {
 
     // A slider to its end, everything back to the defaults; the starter ignores the tone.
     assert!(viewer.state()["status"]["ignored"].as_array().is_some_and(|inputs| inputs.contains(&json!("tone"))));
-    display.drag((60, 552), (9, 552));
+    let [x, y, width, _] = viewer.place("intensity");
+    let left = x - width / 2;
+    display.drag((left + 50, y), (left - 6, y));
     viewer.wait_for(SOON, "the intensity", |s| s["look"]["intensity"] == 0.0);
     viewer.settle();
     viewer.screenshot("slider");
-    display.click(150, 741);
+    viewer.click_on("controls.reset");
     viewer.wait_for(SOON, "the default", |s| s["look"]["intensity"] == 1.0);
 
     // The difference is that of the two pictures; the held key shows the original in its place.

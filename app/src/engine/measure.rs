@@ -197,11 +197,6 @@ impl Measure {
         }
     }
 
-    /// The buffers measured are going to be destroyed or reused: forgets their set.
-    pub fn forget(&mut self) {
-        self.set = None;
-    }
-
     /// The results, once, when they have arrived.
     ///
     /// # Errors

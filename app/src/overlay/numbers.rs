@@ -79,18 +79,19 @@ fn memory(status: &Status) -> String {
     format!("{} of {}", mib(memory.total), mib(memory.budget))
 }
 
+/// Lines that are always there; what looks broken joins them.
+const BRIEF: usize = 6;
+
 /// One line a number.
 pub fn lines(ui: &mut egui::Ui, status: &Status) {
-    Grid::new("numbers").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
-        for (name, value, broken) in rows(status) {
-            ui.label(RichText::new(name).weak());
-            let text = RichText::new(value.as_str());
-            let text = if broken { text.color(AMBER) } else { text };
-            let label = ui.add(egui::Label::new(text).truncate()).on_hover_text(value);
-            places::note(ui, &format!("number.{name}"), &label);
-            ui.end_row();
-        }
+    let rows = rows(status);
+    let (brief, more) = rows.split_at(BRIEF.min(rows.len()));
+    let broken = more.iter().filter(|(_, _, broken)| *broken);
+    table(ui, "numbers", brief.iter().chain(broken));
+    let header = CollapsingHeader::new("More numbers").default_open(false).show(ui, |ui| {
+        table(ui, "more numbers", more.iter());
     });
+    places::note(ui, "numbers.header", &header.header_response);
     let header = CollapsingHeader::new("Memory by purpose").default_open(false).show(ui, |ui| {
         Grid::new("memory").num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
             for (purpose, bytes) in PURPOSES.iter().zip(status.memory.used) {
@@ -107,6 +108,19 @@ pub fn lines(ui: &mut egui::Ui, status: &Status) {
         });
     });
     places::note(ui, "memory.header", &header.header_response);
+}
+
+fn table<'a>(ui: &mut egui::Ui, id: &str, rows: impl Iterator<Item = &'a Row>) {
+    Grid::new(id).num_columns(2).spacing([8.0, 2.0]).show(ui, |ui| {
+        for (name, value, broken) in rows {
+            ui.label(RichText::new(*name).weak());
+            let text = RichText::new(value.as_str());
+            let text = if *broken { text.color(AMBER) } else { text };
+            let label = ui.add(egui::Label::new(text).truncate()).on_hover_text(value);
+            places::note(ui, &format!("number.{name}"), &label);
+            ui.end_row();
+        }
+    });
 }
 
 /// How the times of the last frames are spread, and the frame times as a line.

@@ -101,8 +101,10 @@ fn compare(ui: &mut egui::Ui, settings: &mut Settings) {
 
 fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
-        ui.checkbox(&mut settings.network, "Network");
-        ui.checkbox(&mut settings.temporal, "History");
+        let network = ui.checkbox(&mut settings.network, "Network");
+        places::note(ui, "network", &network);
+        let history = ui.checkbox(&mut settings.temporal, "History");
+        places::note(ui, "history", &history);
         if ui.add(Button::new("Reset").small()).on_hover_text("forget the history").clicked() {
             actions.push(Action::ResetHistory);
         }

@@ -43,11 +43,6 @@ pub enum Section {
     Scene,
 }
 
-impl Section {
-    /// All, in the order of the overlay.
-    pub const ALL: [Self; 5] = [Self::Look, Self::White, Self::Time, Self::Custom, Self::Scene];
-}
-
 /// One control.
 #[derive(Clone, Debug)]
 pub struct Control {

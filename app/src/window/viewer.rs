@@ -180,7 +180,7 @@ impl Viewer {
 
     /// Whether a frame in work has to be looked after.
     pub fn is_working(&self) -> bool {
-        self.session.is_working()
+        self.session.is_working() || self.answers.is_waiting()
     }
 
     /// Size of what the picture area shows: the rendered frame's, or the padded field's.
