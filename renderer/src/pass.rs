@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Samples of all pixels together that one dispatch takes, so that none runs for long.
 const DISPATCH_SAMPLES: u64 = 1 << 22;
 /// The same on a device that is a CPU.
-const DISPATCH_SAMPLES_CPU: u64 = 1 << 18;
+const DISPATCH_SAMPLES_CPU: u64 = 1 << 16;
 
 /// Renders scenes. Lives as long as its device.
 pub struct Renderer {

@@ -34,7 +34,7 @@ impl CompareMode {
             Self::Off => "Off",
             Self::On => "On",
             Self::Wipe => "Wipe",
-            Self::Side => "Side by side",
+            Self::Side => "Side",
             Self::Difference => "Difference",
             Self::View => "View",
         }

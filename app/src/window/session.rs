@@ -82,6 +82,8 @@ pub struct Session {
     exposure: Exposure,
     white: White,
     flown: Instant,
+    /// Whether a person is at the controls.
+    attentive: bool,
     number: u32,
     /// What the live picture that is there shows.
     live: Option<(Camera, f64, Settings)>,
@@ -167,6 +169,7 @@ impl Session {
             exposure: Exposure::default(),
             white: Exposure::default().step(&Look::default(), 0.0),
             flown: Instant::now(),
+            attentive: false,
             number: 0,
             live: None,
             record: Record::default(),
@@ -472,6 +475,7 @@ impl Session {
 
     /// A person is at the controls: slices give way to drawing.
     pub fn attend(&mut self, attentive: bool) {
+        self.attentive = attentive;
         self.pace.set_target(if attentive { SHORT_SLICE } else { SLICE });
     }
 
@@ -505,7 +509,9 @@ impl Session {
         self.prepare(settings)?;
         self.update_sides(settings)?;
         self.keep_buffers(settings)?;
-        let mut fresh = self.sides.refine(&self.studio)?;
+        // On a CPU a part of the reference is as long as a frame of the scene: it gives way to a person at the controls.
+        let gives_way = self.attentive && self.studio.device.caps().is_cpu;
+        let mut fresh = !gives_way && self.sides.refine(&self.studio)?;
         self.version += u64::from(fresh);
         let Some(neural) = &mut self.neural else { return Ok(fresh) };
         // At most a finished frame and the next one, with a turn for its beginning and for each of its networks.
