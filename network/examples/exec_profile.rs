@@ -1,12 +1,12 @@
 //! Times a frame of the exact route on a device, operation by operation.
 //!
-//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|truncating] [--certify] [--check]
+//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|truncating|matrix] [--certify] [--check]
 //! [--ops] WxH...`
 //!
 //! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
 //! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation);
-//! operations that run together count as the first. With --certify it first lists where the truncating kernels differ from
-//! the plain ones; with --check it compares the head with that of the plain kernels, run operation by operation.
+//! operations that run together count as the first. With --certify it first lists where the kernels of each fast form
+//! differ from the plain ones; with --check it compares the head with that of the plain kernels, run operation by operation.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -49,7 +49,8 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
                 a.form = Some(match value()?.as_str() {
                     "tile" => Tuning::Tile,
                     "truncating" => Tuning::Truncating,
-                    other => return Err(format!("{other} is neither tile nor truncating").into()),
+                    "matrix" => Tuning::Matrix,
+                    other => return Err(format!("{other} is neither tile, truncating nor matrix").into()),
                 });
             }
             "--certify" => a.certify = true,
@@ -86,9 +87,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let instance = Instance::new(&InstanceDesc::default())?;
     let device = Device::open(&instance, &DeviceSelector::parse(&a.device))?;
     if a.certify {
-        let differences = Kernels::certify(&device)?;
-        println!("truncating kernels: {} differences", differences.len());
-        differences.iter().for_each(|d| println!("  {d}"));
+        for form in Tuning::fast(&device) {
+            match Kernels::certify(&device, form) {
+                Ok(differences) => {
+                    println!("{form:?} kernels: {} differences", differences.len());
+                    differences.iter().for_each(|d| println!("  {d}"));
+                }
+                Err(error) => println!("{form:?} kernels: {error}"),
+            }
+        }
     }
     let kernels = match a.form {
         Some(form) => Kernels::with_tuning(&device, Route::Exact, form)?,
@@ -159,8 +166,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
             let (mut macs, mut name) = (plan.op_cost(plan.op(op)).macs, kind(&plan, op));
-            let next = OpId(op.0 + 1);
-            if i + 1 < plan.ops.len() && network.is_covered(next) {
+            for next in (i + 1..plan.ops.len()).map(|next| OpId(next as u32)).take_while(|&op| network.is_covered(op)) {
                 macs += plan.op_cost(plan.op(next)).macs;
                 name = format!("{name} + {}", kind(&plan, next));
             }

@@ -452,6 +452,8 @@ pub fn capability_name(value: u32) -> String {
         67 => "GroupNonUniformClustered",
         68 => "GroupNonUniformQuad",
         4212 => "Float8EXT",
+        5116 => "BFloat16TypeKHR",
+        5118 => "BFloat16CooperativeMatrixKHR",
         4213 => "Float8CooperativeMatrixEXT",
         4433 => "StorageBuffer16BitAccess",
         4434 => "UniformAndStorageBuffer16BitAccess",

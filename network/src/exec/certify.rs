@@ -10,7 +10,7 @@ use std::sync::Arc;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena, MemoryKind};
 
 use super::ExecError;
-use super::kernels::{Kernel, Kernels};
+use super::kernels::{Kernel, Kernels, Tuning};
 
 /// The first byte in which two forms differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,12 +168,13 @@ impl Multiply {
             [channels as u32 / tile_columns, (rows as u32).div_ceil(tile_rows), layers as u32]
         };
         let like = match kernel {
-            Kernel::GemmSplit => Kernel::GemmParts,
+            Kernel::GemmSplit | Kernel::GemmSplitSmall => Kernel::GemmParts,
+            Kernel::GemmSmall => Kernel::GemmWide,
             other => other,
         };
         let reference = vec![(like, bound.clone(), push(n), layers(plain, like, 1))];
         let groups = layers(truncating, kernel, parts);
-        let tested = if kernel == Kernel::GemmSplit {
+        let tested = if like == Kernel::GemmParts {
             let join = [(rows * channels / 4).div_ceil(64) as u32, 1, 1];
             vec![
                 (kernel, vec![0, 1, 2, 3, 6, 5], push(n), groups),
@@ -228,6 +229,51 @@ fn attention(window: bool, codes: Codes, random: &mut Random) -> Case {
     Case { kernel, inputs, outputs, compared: 1, plain: dispatch.clone(), truncating: dispatch }
 }
 
+/// A block of 32 channels beside its operations one by one.
+fn block(phase: u32, seed_codes: bool, codes: Codes, plain: &Kernels, random: &mut Random) -> Case {
+    const WIDTH: usize = 20;
+    const HEIGHT: usize = 12;
+    let tokens = WIDTH * HEIGHT;
+    let scales = || (0..32).flat_map(|c| [0x3c00u16, 0x3a00, 0xb800, 0x0123][c % 4].to_le_bytes()).collect();
+    let skip = if seed_codes { random.codes(tokens * 32, Codes::Wild) } else { random.halves(tokens * 32, true) };
+    let inputs = vec![
+        random.codes(tokens * 32, codes),
+        random.codes(32 * 128, codes),
+        random.codes(128 * 32, codes),
+        random.codes(32 * 96, codes),
+        random.codes(32 * 32, codes),
+        scales(),
+        scales(),
+        0x3c66u32.to_le_bytes().to_vec(),
+        random.halves(4096, true),
+        skip,
+    ];
+    // Half and code of the block; then hidden channels, half and code of the FFN, raw and normalised QKV, attended.
+    let outputs = [64, 32, 128, 64, 32, 192, 96, 32].map(|bytes| tokens * bytes).to_vec();
+    let [half, code, hidden, ffn_half, ffn, raw, qkv, attended] = [10, 11, 12, 13, 14, 15, 16, 17];
+    let (rows, width, height) = (tokens as u32, WIDTH as u32, HEIGHT as u32);
+    let push = |k: u32, n: u32, flags| vec![rows, k / 16, n, n, k / 16, 0, k / 16, flags];
+    let multiply = |kernel, bound: [usize; 6], k: u32, n: u32, flags| {
+        let (tile_rows, tile_columns) = plain.tiles().gemm_tile(kernel);
+        (kernel, bound.to_vec(), push(k, n, flags), [n / tile_columns, rows.div_ceil(tile_rows), 1])
+    };
+    // 20 x 12 tokens, shifted or not.
+    let (columns, lines) = (3, 2);
+    let seed = if seed_codes { SEED_CODE } else { SEED_HALF };
+    let (wide, narrow) = (Kernel::GemmWide, Kernel::GemmNarrow);
+    let plain = vec![
+        multiply(wide, [0, 1, 5, 9, raw, hidden], 32, 128, SILU | 16),
+        multiply(narrow, [hidden, 2, 5, 9, ffn_half, ffn], 128, 32, seed | BOTH),
+        multiply(narrow, [ffn, 3, 5, 9, raw, qkv], 32, 96, 8),
+        (Kernel::NormaliseWindow, vec![raw, 7, qkv], vec![rows, 1], [rows.div_ceil(64), 1, 1]),
+        (Kernel::WindowAttention, vec![qkv, attended, 8], vec![1, phase, width, height, 0, 0], [columns, lines, 1]),
+        multiply(narrow, [attended, 4, 6, ffn_half, half, code], 32, 32, SEED_HALF | BOTH),
+    ];
+    let bound = vec![0, code, 8, 1, 2, 3, 4, 5, 6, 7, 9, half];
+    let fused = vec![(Kernel::Block, bound, vec![1, phase, width, height, 0, 0, seed | BOTH], [columns, lines, 1])];
+    Case { kernel: Kernel::Block, inputs, outputs, compared: 2, plain, truncating: fused }
+}
+
 /// Every case, for kernels of either form.
 fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
     let random = &mut Random(0x9e37_79b9_7f4a_7c15);
@@ -241,13 +287,25 @@ fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
             shape(Kernel::GemmNarrow, 32, 2, SEED_HALF | BOTH, codes),
             shape(Kernel::GemmWide, 128, 1, SEED_CODE | SILU | BOTH, codes),
             shape(Kernel::GemmWide, 64, 2, SEED_HALF | BOTH, codes),
-            Multiply { k: 128, partition: 32, ..shape(Kernel::GemmSplit, 64, 1, SEED_CODE | SILU | BOTH, codes) },
+            Multiply { k: 128, partition: 64, ..shape(Kernel::GemmSplit, 64, 1, SEED_CODE | SILU | BOTH, codes) },
             Multiply { k: 32, partition: 32, ..shape(Kernel::GemmNarrow, 32, 1, BOTH, codes) },
         ] {
             cases.push(multiply.case(plain, truncating, random));
         }
         cases.push(shape(Kernel::QkvNarrow, 96, 1, 0, codes).normalised(plain, truncating, random));
         cases.push(shape(Kernel::QkvWide, 192, 1, 0, codes).normalised(plain, truncating, random));
+        if truncating.tuning() == Tuning::Matrix {
+            for multiply in [
+                shape(Kernel::GemmSmall, 64, 2, SEED_HALF | SILU | BOTH, codes),
+                Multiply { k: 128, partition: 64, ..shape(Kernel::GemmSplitSmall, 64, 1, SEED_CODE | BOTH, codes) },
+            ] {
+                cases.push(multiply.case(plain, truncating, random));
+            }
+            cases.push(shape(Kernel::QkvSmall, 192, 1, 0, codes).normalised(plain, truncating, random));
+            for (phase, seed_codes) in [(0, true), (1, false), (2, true), (3, false)] {
+                cases.push(block(phase, seed_codes, codes, plain, random));
+            }
+        }
         cases.push(attention(true, codes, random));
         cases.push(attention(false, codes, random));
     }
@@ -258,8 +316,8 @@ fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
         (Kernel::GemmSplit, SEED_HALF | SILU | BOTH),
     ] {
         let (n, rows) = if kernel == Kernel::GemmNarrow { (32, 4096) } else { (64, 4096) };
-        let k = if kernel == Kernel::GemmSplit { 32 } else { 16 };
-        let multiply = Multiply { kernel, rows, k, n, groups: 1, partition: 16, flags, codes: Codes::Zero };
+        let k = if kernel == Kernel::GemmSplit { 64 } else { 32 };
+        let multiply = Multiply { kernel, rows, k, n, groups: 1, partition: 32, flags, codes: Codes::Zero };
         cases.push(multiply.case(plain, truncating, random));
     }
     cases

@@ -1,15 +1,29 @@
 //! Which operations run together.
 //!
-//! A fusion is named by its first operation and covers the one behind it, whose steps are the first one's. Tensors between
-//! the covered operations are never written as a whole and take no memory.
+//! A fusion is named by its first operation and covers those right behind it, whose steps are the first one's. Tensors
+//! between the covered operations are never written as a whole and take no memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::kernels::Tiles;
 use crate::geometry::Extent;
-use crate::plan::{Gemm, Normalise, Op, OpId, OpKind, Plan, TensorId};
+use crate::plan::{Gemm, Normalise, Op, OpId, OpKind, Plan, TensorId, WindowAttention};
 
-/// Two operations that run together.
+/// A block of 32 channels (network section 4.1), operation by operation.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub expand: Gemm,
+    pub contract: Gemm,
+    pub qkv: Gemm,
+    pub normalise: Normalise,
+    pub attention: WindowAttention,
+    pub project: Gemm,
+}
+
+/// Operations of a block of 32 channels.
+const BLOCK_OPS: usize = 6;
+
+/// Operations that run together.
 #[derive(Clone, Debug)]
 pub(super) enum Fusion {
     /// A multiply that produces raw QKV rows, and the window normalisation that alone reads them, in one kernel. The
@@ -17,12 +31,25 @@ pub(super) enum Fusion {
     Qkv(Gemm, Normalise),
     /// Two multiplies, block of rows by block of rows: what passes between them stays in the scratch buffer.
     Chain(Gemm, Gemm),
+    /// A whole block of 32 channels in one kernel, window by window.
+    Block(Box<Block>),
+}
+
+impl Fusion {
+    /// Operations behind the first.
+    fn covered(&self) -> usize {
+        match self {
+            Fusion::Qkv(..) | Fusion::Chain(..) => 1,
+            Fusion::Block(_) => BLOCK_OPS - 1,
+        }
+    }
 }
 
 /// The fusions of a plan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fusions {
     by_first: HashMap<OpId, Fusion>,
+    covered: HashSet<OpId>,
     /// Tensors that are never written.
     dropped: Vec<TensorId>,
 }
@@ -33,17 +60,15 @@ impl Fusions {
         let mut fusions = Self::default();
         let mut index = 0;
         while index + 1 < plan.ops.len() {
-            let (first, second) = (&plan.ops[index], &plan.ops[index + 1]);
-            let between = first.kind.outputs();
-            let readers = |id: &TensorId| plan.ops.iter().filter(|op| op.kind.inputs().contains(id)).count();
-            let pair = match between.as_slice() {
-                [id] if readers(id) == 1 => fuse(*id, first, second, tiles),
-                _ => None,
-            };
-            if let Some(fusion) = pair {
+            let ops = &plan.ops[index..];
+            let block = if tiles.blocks() { ops.first_chunk().and_then(|ops| block(plan, ops)) } else { None };
+            let fusion = block.map(|block| Fusion::Block(Box::new(block)));
+            if let Some(fusion) = fusion.or_else(|| pair(plan, &ops[0], &ops[1], tiles)) {
+                let count = fusion.covered();
+                fusions.dropped.extend(ops[..count].iter().flat_map(|op| op.kind.outputs()));
+                fusions.covered.extend((1..=count).map(|i| OpId((index + i) as u32)));
                 fusions.by_first.insert(OpId(index as u32), fusion);
-                fusions.dropped.extend(between);
-                index += 1;
+                index += count;
             }
             index += 1;
         }
@@ -55,16 +80,16 @@ impl Fusions {
         self.by_first.get(&op)
     }
 
-    /// Whether the operation before this one does its work.
+    /// Whether an operation before this one does its work.
     pub fn covers(&self, op: OpId) -> bool {
-        op.0 > 0 && self.by_first.contains_key(&OpId(op.0 - 1))
+        self.covered.contains(&op)
     }
 
     /// Bytes of the largest tensor that passes between two multiplies.
     pub fn largest_between(&self, plan: &Plan) -> u64 {
         let bytes = |fusion: &Fusion| match fusion {
             Fusion::Chain(_, second) => plan.tensor(second.input).bytes() as u64,
-            Fusion::Qkv(..) => 0,
+            Fusion::Qkv(..) | Fusion::Block(_) => 0,
         };
         self.by_first.values().map(bytes).max().unwrap_or(0)
     }
@@ -83,14 +108,73 @@ impl Fusions {
                 (Some(Fusion::Qkv(gemm, _)), _) => {
                     memory.ops.push(Op { kind: OpKind::Gemm(gemm.clone()), ..op.clone() });
                 }
-                (_, Some(Fusion::Qkv(..))) => {}
+                // What a block reads and writes, as if it were one multiply.
+                (Some(Fusion::Block(block)), _) => {
+                    let Gemm { out_half, out_code, .. } = block.project;
+                    let gemm = Gemm { seed: block.contract.seed.clone(), out_half, out_code, ..block.expand.clone() };
+                    memory.ops.push(Op { kind: OpKind::Gemm(gemm), ..op.clone() });
+                }
                 // Blocks of the first multiply still read their input when the second has published others.
                 (_, Some(Fusion::Chain(..))) => memory.ops.extend([op.clone(), plan.ops[index as usize - 1].clone()]),
+                _ if self.covers(OpId(index)) => {}
                 _ => memory.ops.push(op.clone()),
             }
         }
         memory
     }
+}
+
+/// How many operations read a tensor.
+fn readers(plan: &Plan, id: TensorId) -> usize {
+    plan.ops.iter().filter(|op| op.kind.inputs().contains(&id)).count()
+}
+
+/// How two operations run together, if what passes between them is one tensor that nothing else reads.
+fn pair(plan: &Plan, first: &Op, second: &Op, tiles: Tiles) -> Option<Fusion> {
+    match first.kind.outputs().as_slice() {
+        &[id] if readers(plan, id) == 1 => fuse(id, first, second, tiles),
+        _ => None,
+    }
+}
+
+/// The block of 32 channels that six operations make, if nothing else reads what passes between them.
+fn block(plan: &Plan, ops: &[Op; BLOCK_OPS]) -> Option<Block> {
+    let [OpKind::Gemm(expand), OpKind::Gemm(contract), OpKind::Gemm(qkv), rest @ ..] =
+        ops.each_ref().map(|op| &op.kind)
+    else {
+        return None;
+    };
+    let [OpKind::Normalise(normalise), OpKind::WindowAttention(attention), OpKind::Gemm(project)] = rest else {
+        return None;
+    };
+    let shape = |gemm: &Gemm, k, n| (gemm.weight.k, gemm.weight.n, gemm.weight.groups, gemm.partition) == (k, n, 1, k);
+    let seeded_by = |gemm: &Gemm, id| gemm.seed.as_ref().map(|seed| Some(seed.skip)) == Some(id);
+    let fits = shape(expand, 32, 128)
+        && shape(contract, 128, 32)
+        && shape(qkv, 32, 96)
+        && shape(project, 32, 32)
+        && (expand.silu, contract.silu, qkv.silu, project.silu) == (true, false, false, false)
+        && expand.seed.is_none()
+        && contract.seed.is_some()
+        && qkv.seed.is_none()
+        && !normalise.vit
+        && expand.out_code == Some(contract.input)
+        && contract.out_code == Some(qkv.input)
+        && qkv.out_half == Some(normalise.input)
+        && normalise.output == attention.qkv
+        && attention.output == project.input
+        && contract.out_half.is_some()
+        && seeded_by(project, contract.out_half);
+    // The FFN's half is read by the projection alone, everything else by the next operation.
+    let inner = ops[..BLOCK_OPS - 1].iter().flat_map(|op| op.kind.outputs()).all(|id| readers(plan, id) == 1);
+    (fits && inner).then(|| Block {
+        expand: expand.clone(),
+        contract: contract.clone(),
+        qkv: qkv.clone(),
+        normalise: normalise.clone(),
+        attention: attention.clone(),
+        project: project.clone(),
+    })
 }
 
 /// How two operations with one tensor between them, which nothing else reads, run together.
@@ -104,7 +188,7 @@ fn fuse(between: TensorId, first: &Op, second: &Op, tiles: Tiles) -> Option<Fusi
                 && gemm.seed.is_none()
                 && gemm.weight.groups == 1
                 && !normalise.vit
-                && tiles.qkv(gemm.weight.n).is_some();
+                && tiles.qkv(u64::MAX >> 1, gemm.weight.n).is_some();
             let output = Gemm { out_half: None, out_code: Some(normalise.output), ..gemm.clone() };
             fits.then(|| Fusion::Qkv(output, normalise.clone()))
         }
@@ -129,7 +213,9 @@ mod tests {
         let plan = Plan::new(&Geometry::new(Extent::new(1920, 1080)).unwrap());
         let before = Arena::new(&plan, 256, true).bound;
         // In the plain form the raw QKV rows next to the normalised ones are as large as what the chains save.
-        for (tuning, most) in [(Tuning::Tile, before), (Tuning::Truncating, before * 3 / 4)] {
+        for (tuning, most) in
+            [(Tuning::Tile, before), (Tuning::Truncating, before * 3 / 4), (Tuning::Matrix, before * 3 / 4)]
+        {
             let fusions = Fusions::of(&plan, Tiles::new(tuning));
             let memory = fusions.memory_plan(&plan);
             assert!(Arena::new(&memory, 256, true).bound <= most, "{tuning:?}");

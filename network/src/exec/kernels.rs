@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gpu::{ComputePipeline, Device, PipelineDesc};
+use gpu::{ComponentType, ComputePipeline, Device, MatrixScope, PipelineDesc};
 
 use super::{ExecError, certify};
 
@@ -30,6 +30,9 @@ pub enum Tuning {
     Tile,
     /// Tiles on GPUs that round f32 toward zero on demand and compute in halves: fewer instructions a product.
     Truncating,
+    /// Matrix units that add halves in f32 and truncate where the contract does: products and truncation in one
+    /// instruction.
+    Matrix,
     /// A workgroup is one subgroup of this many invocations that shares operands by shuffles: devices that run a
     /// subgroup as one CPU vector.
     Lanes(u32),
@@ -43,11 +46,36 @@ impl Tuning {
         let shuffles = caps.subgroup.operations.contains(&"shuffle");
         if caps.is_cpu && shuffles && matches!(lanes, 4 | 8 | 16) {
             Tuning::Lanes(lanes)
-        } else if Self::truncating_fits(device) {
-            Tuning::Truncating
         } else {
-            Tuning::Tile
+            Self::fast(device).first().copied().unwrap_or(Tuning::Tile)
         }
+    }
+
+    /// The forms that the device may run after a check, the fastest first.
+    pub fn fast(device: &Device) -> Vec<Self> {
+        let matrix = Self::matrix_fits(device).then_some(Tuning::Matrix);
+        let truncating = Self::truncating_fits(device).then_some(Tuning::Truncating);
+        matrix.into_iter().chain(truncating).collect()
+    }
+
+    /// Whether the device can run the kernels for matrix units at all.
+    pub fn matrix_fits(device: &Device) -> bool {
+        let caps = device.caps();
+        let has = |operand, sum| {
+            caps.cooperative_matrix.iter().any(|s| {
+                (s.m, s.n, s.k) == (16, 16, 16)
+                    && s.scope == MatrixScope::Subgroup
+                    && (s.a, s.b, s.c, s.result) == (operand, operand, sum, sum)
+            })
+        };
+        Self::truncating_fits(device)
+            && caps.bfloat16_cooperative_matrix
+            && caps.memory_model
+            && (caps.subgroup.can_require_size || caps.subgroup.size == MATRIX_SUBGROUP)
+            && (caps.subgroup.min_size..=caps.subgroup.max_size).contains(&MATRIX_SUBGROUP)
+            && has(ComponentType::F16, ComponentType::F32)
+            && has(ComponentType::F16, ComponentType::F16)
+            && has(ComponentType::Bf16, ComponentType::F32)
     }
 
     /// Whether the device can run the truncating kernels at all.
@@ -60,6 +88,10 @@ impl Tuning {
     }
 }
 
+/// Fewer workgroups than this leave part of a large device idle; they are halved then.
+const FEW_TILES: u64 = 528;
+/// Invocations that share a matrix.
+const MATRIX_SUBGROUP: u32 = 32;
 /// Bytes of shared memory that the truncating kernels take.
 const TRUNCATING_SHARED: u32 = 24 << 10;
 
@@ -71,20 +103,28 @@ pub(super) enum Kernel {
     GemmNarrow,
     /// Multiply with N a multiple of 64.
     GemmWide,
+    /// As [`Kernel::GemmWide`], for few rows.
+    GemmSmall,
     /// Multiply with a partitioned K.
     GemmParts,
     /// One partition of K a workgroup layer.
     GemmSplit,
+    /// As [`Kernel::GemmSplit`], for few rows.
+    GemmSplitSmall,
     /// The sum of the partitions.
     GemmJoin,
     /// QKV multiply and window normalisation, N not a multiple of 64.
     QkvNarrow,
     /// QKV multiply and window normalisation, N a multiple of 64.
     QkvWide,
+    /// As [`Kernel::QkvWide`], for few rows.
+    QkvSmall,
     NormaliseWindow,
     NormaliseVit,
     WindowAttention,
     VitAttention,
+    /// A whole block of 32 channels, a window a workgroup.
+    Block,
     Pool,
     MergeCode,
     MergeBoth,
@@ -93,19 +133,23 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Kernel; 17] = [
+    const ALL: [Kernel; 21] = [
         Kernel::Adapter,
         Kernel::GemmNarrow,
         Kernel::GemmWide,
+        Kernel::GemmSmall,
         Kernel::GemmParts,
         Kernel::GemmSplit,
+        Kernel::GemmSplitSmall,
         Kernel::GemmJoin,
         Kernel::QkvNarrow,
         Kernel::QkvWide,
+        Kernel::QkvSmall,
         Kernel::NormaliseWindow,
         Kernel::NormaliseVit,
         Kernel::WindowAttention,
         Kernel::VitAttention,
+        Kernel::Block,
         Kernel::Pool,
         Kernel::MergeCode,
         Kernel::MergeBoth,
@@ -115,21 +159,33 @@ impl Kernel {
 
     /// The shader of a form; `None` where the form does without this kernel.
     fn shader(self, tuning: Tuning) -> Option<String> {
-        let tuned = |tile: &str, lanes: &str, truncating: &str| match tuning {
+        let tuned = |tile: &str, lanes: &str, truncating: &str, matrix: &str| match tuning {
             Tuning::Tile => (!tile.is_empty()).then(|| format!("network/{tile}")),
             Tuning::Truncating => (!truncating.is_empty()).then(|| format!("network/{truncating}")),
+            Tuning::Matrix => (!matrix.is_empty()).then(|| format!("network/{matrix}")),
             Tuning::Lanes(n) => (!lanes.is_empty()).then(|| format!("network/{lanes}{n}")),
         };
         match self {
-            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes.", "gemm_rtz.narrow"),
-            Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes.", "gemm_rtz.wide"),
-            Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes.", ""),
-            Kernel::GemmSplit => tuned("", "", "gemm_rtz.split"),
-            Kernel::GemmJoin => tuned("", "", "gemm_join"),
-            Kernel::QkvNarrow => tuned("", "", "gemm_rtz.norm_narrow"),
-            Kernel::QkvWide => tuned("", "", "gemm_rtz.norm_wide"),
-            Kernel::WindowAttention => tuned("attention_tile.window", "attention_lanes.window", "attention_rtz.window"),
-            Kernel::VitAttention => tuned("attention_tile.vit", "attention_lanes.vit", "attention_rtz.vit"),
+            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes.", "gemm_rtz.narrow", "gemm_matrix.narrow"),
+            Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes.", "gemm_rtz.wide", "gemm_matrix.wide"),
+            Kernel::GemmSmall => tuned("", "", "", "gemm_matrix.small"),
+            Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes.", "", ""),
+            Kernel::GemmSplit => tuned("", "", "gemm_rtz.split", "gemm_matrix.split"),
+            Kernel::GemmSplitSmall => tuned("", "", "", "gemm_matrix.split_small"),
+            Kernel::GemmJoin => tuned("", "", "gemm_join", "gemm_join"),
+            Kernel::QkvNarrow => tuned("", "", "gemm_rtz.norm_narrow", "gemm_matrix.norm_narrow"),
+            Kernel::QkvWide => tuned("", "", "gemm_rtz.norm_wide", "gemm_matrix.norm_wide"),
+            Kernel::QkvSmall => tuned("", "", "", "gemm_matrix.norm_small"),
+            Kernel::WindowAttention => tuned(
+                "attention_tile.window",
+                "attention_lanes.window",
+                "attention_rtz.window",
+                "attention_matrix.window",
+            ),
+            Kernel::VitAttention => {
+                tuned("attention_tile.vit", "attention_lanes.vit", "attention_rtz.vit", "attention_matrix.vit")
+            }
+            Kernel::Block => tuned("", "", "", "block_matrix"),
             Kernel::Adapter => Some("network/adapter".into()),
             Kernel::NormaliseWindow => Some("network/normalise.window".into()),
             Kernel::NormaliseVit => Some("network/normalise.vit".into()),
@@ -153,10 +209,13 @@ impl Tiles {
         Self { tuning }
     }
 
-    /// The multiply for matrices of `n` columns.
-    pub fn gemm(self, n: usize, partitioned: bool) -> Kernel {
-        match (partitioned, n.is_multiple_of(64)) {
-            (true, _) if self.tuning == Tuning::Truncating => Kernel::GemmSplit,
+    /// The multiply of `rows` rows with matrices of `n` columns, `channels` of all and `parts` partitions.
+    pub fn gemm(self, rows: u64, n: usize, channels: usize, parts: usize) -> Kernel {
+        let small = self.few(rows, channels * parts);
+        match (parts > 1, n.is_multiple_of(64)) {
+            (true, _) if small => Kernel::GemmSplitSmall,
+            (false, true) if small => Kernel::GemmSmall,
+            (true, _) if self.fuses() => Kernel::GemmSplit,
             (true, _) => Kernel::GemmParts,
             (false, true) => Kernel::GemmWide,
             (false, false) => Kernel::GemmNarrow,
@@ -164,17 +223,37 @@ impl Tiles {
     }
 
     /// The multiply with the window normalisation behind it, if there is one.
-    pub fn qkv(self, n: usize) -> Option<Kernel> {
-        let kernel = if n.is_multiple_of(64) { Kernel::QkvWide } else { Kernel::QkvNarrow };
-        (self.tuning == Tuning::Truncating).then_some(kernel)
+    pub fn qkv(self, rows: u64, n: usize) -> Option<Kernel> {
+        let kernel = match n.is_multiple_of(64) {
+            true if self.few(rows, n) => Kernel::QkvSmall,
+            true => Kernel::QkvWide,
+            false => Kernel::QkvNarrow,
+        };
+        self.fuses().then_some(kernel)
+    }
+
+    /// Whether whole blocks of 32 channels run in one kernel.
+    pub fn blocks(self) -> bool {
+        self.tuning == Tuning::Matrix
+    }
+
+    /// Whether tiles of 64 x 64 are too few to fill a device.
+    fn few(self, rows: u64, columns: usize) -> bool {
+        self.tuning == Tuning::Matrix && rows.div_ceil(64) * (columns as u64 / 64) < FEW_TILES
+    }
+
+    /// Whether the form has the kernels that fuse.
+    fn fuses(self) -> bool {
+        matches!(self.tuning, Tuning::Truncating | Tuning::Matrix)
     }
 
     /// Rows and columns of a multiply; the columns divide N.
     pub fn gemm_tile(self, kernel: Kernel) -> (u32, u32) {
         match (self.tuning, kernel) {
             (Tuning::Lanes(n), _) => (32, n),
-            (Tuning::Tile | Tuning::Truncating, Kernel::GemmNarrow | Kernel::QkvNarrow) => (128, 32),
-            (Tuning::Tile | Tuning::Truncating, _) => (64, 64),
+            (_, Kernel::GemmNarrow | Kernel::QkvNarrow) => (128, 32),
+            (_, Kernel::GemmSmall | Kernel::GemmSplitSmall | Kernel::QkvSmall) => (32, 64),
+            (_, _) => (64, 64),
         }
     }
 
@@ -183,7 +262,7 @@ impl Tiles {
         match self.tuning {
             Tuning::Lanes(16) => 16,
             Tuning::Lanes(n) => 2 * n,
-            Tuning::Tile | Tuning::Truncating => 64,
+            _ => 64,
         }
     }
 
@@ -191,7 +270,7 @@ impl Tiles {
     pub fn vit_queries(self) -> u32 {
         match self.tuning {
             Tuning::Lanes(n) => n,
-            Tuning::Tile | Tuning::Truncating => 64,
+            _ => 64,
         }
     }
 }
@@ -205,37 +284,39 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Creates the pipelines in the form that suits the device. The truncating form is taken only when it gives the bytes
+    /// Creates the pipelines in the form that suits the device. A fast form is taken only when it gives the bytes
     /// of the plain one on this device and driver, operand by operand; otherwise the reason is logged.
     ///
     /// # Errors
     /// The device lacks something a kernel needs, or pipeline creation fails.
     pub fn new(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
         let tuning = Tuning::of(device);
-        if tuning != Tuning::Truncating {
+        if matches!(tuning, Tuning::Lanes(_)) {
             return Self::with_tuning(device, route, tuning);
         }
         let plain = Self::with_tuning(device, route, Tuning::Tile)?;
-        let doubt = match Self::with_tuning(device, route, tuning) {
-            Ok(kernels) => match certify::compare(&plain, &kernels) {
-                Ok(None) => return Ok(kernels),
-                Ok(Some(difference)) => difference.to_string(),
+        for tuning in Tuning::fast(device) {
+            let doubt = match Self::with_tuning(device, route, tuning) {
+                Ok(kernels) => match certify::compare(&plain, &kernels) {
+                    Ok(None) => return Ok(kernels),
+                    Ok(Some(difference)) => difference.to_string(),
+                    Err(error) => error.to_string(),
+                },
                 Err(error) => error.to_string(),
-            },
-            Err(error) => error.to_string(),
-        };
-        tracing::warn!("{}: the truncating kernels are not used: {doubt}", device.caps().name);
+            };
+            tracing::warn!("{}: the {tuning:?} kernels are not used: {doubt}", device.caps().name);
+        }
         Ok(plain)
     }
 
-    /// Where the truncating kernels differ from the plain ones on this device, in words; empty when they may be used.
+    /// Where the kernels of a form differ from the plain ones on this device, in words; empty when they may be used.
     ///
     /// # Errors
     /// As [`Kernels::new`].
-    pub fn certify(device: &Arc<Device>) -> Result<Vec<String>, ExecError> {
+    pub fn certify(device: &Arc<Device>, tuning: Tuning) -> Result<Vec<String>, ExecError> {
         let plain = Self::with_tuning(device, Route::Exact, Tuning::Tile)?;
-        let truncating = Self::with_tuning(device, Route::Exact, Tuning::Truncating)?;
-        Ok(certify::differences(&plain, &truncating)?.iter().map(ToString::to_string).collect())
+        let fast = Self::with_tuning(device, Route::Exact, tuning)?;
+        Ok(certify::differences(&plain, &fast)?.iter().map(ToString::to_string).collect())
     }
 
     /// Creates the pipelines in a given form.
@@ -263,6 +344,9 @@ impl Kernels {
         let subgroup_size = match tuning {
             // These kernels' workgroup is one subgroup of exactly the tuned size.
             Tuning::Lanes(n) if name.contains("_lanes") && device.caps().subgroup.can_require_size => Some(n),
+            Tuning::Matrix if name.contains("_matrix") && device.caps().subgroup.can_require_size => {
+                Some(MATRIX_SUBGROUP)
+            }
             _ => None,
         };
         Ok(ComputePipeline::with(device, &PipelineDesc { name, shader, constants: &[], subgroup_size })?)

@@ -14,7 +14,7 @@ use crate::plan::{
 
 use super::ExecError;
 use super::blocks::{Bounds, Split};
-use super::fusion::{Fusion, Fusions};
+use super::fusion::{Block, Fusion, Fusions};
 use super::kernels::{Kernel, Tiles};
 use super::step::{Bound, Step};
 use super::weights::Weights;
@@ -26,7 +26,7 @@ const LINEAR: u64 = 64;
 /// Workgroups of an elementwise dispatch in x.
 const LINEAR_WIDTH: u64 = 32768;
 /// Bytes that pass between two multiplies at a time.
-pub(super) const CHAIN_BYTES: u64 = 32 << 20;
+pub(super) const CHAIN_BYTES: u64 = 8 << 20;
 /// What an elementwise element costs, in multiply-accumulates.
 const ELEMENT_COST: u64 = 8;
 
@@ -48,6 +48,7 @@ impl Lowering<'_> {
         match self.fusions.at(id) {
             Some(Fusion::Qkv(gemm, normalise)) => return self.qkv_normalise(id, gemm, normalise),
             Some(Fusion::Chain(first, second)) => return self.chain(id, first, second),
+            Some(Fusion::Block(block)) => return self.block(id, block),
             None => {}
         }
         match &self.plan.op(id).kind {
@@ -156,7 +157,7 @@ impl Lowering<'_> {
     fn gemm_kernel(&self, o: &Gemm) -> Kernel {
         let (n, groups) = (o.weight.n, o.weight.groups);
         let n = if o.weight.stacked { n * groups } else { n };
-        self.tiles.gemm(n, o.partition < o.weight.k)
+        self.tiles.gemm(self.rows(o.input), n, o.weight.n * o.weight.groups, o.weight.k / o.partition)
     }
 
     fn gemm_split(&self, o: &Gemm) -> Split {
@@ -209,7 +210,7 @@ impl Lowering<'_> {
             after: false,
             cost: (k * channels) as u64 * rows,
         };
-        if kernel != Kernel::GemmSplit {
+        if !matches!(kernel, Kernel::GemmSplit | Kernel::GemmSplitSmall) {
             return Ok(vec![whole]);
         }
         let scratch = Bound::Scratch(rows * (parts * channels * 2) as u64);
@@ -262,7 +263,7 @@ impl Lowering<'_> {
     fn qkv_normalise(&self, op: OpId, gemm: &Gemm, normalise: &Normalise) -> Result<Vec<Step>, ExecError> {
         let scale = Bound::Weight(self.weights.slice(&normalise.scale.record, normalise.scale.offset)?);
         let n = gemm.weight.n;
-        let kernel = self.tiles.qkv(n).expect("a fusion of this form");
+        let kernel = self.tiles.qkv(self.rows(gemm.input), n).expect("a fusion of this form");
         let (tile_rows, tile_columns) = self.tiles.gemm_tile(kernel);
         let mut steps = self.gemm(op, gemm)?;
         for step in &mut steps {
@@ -271,6 +272,69 @@ impl Lowering<'_> {
             step.groups = [n as u32 / tile_columns, step.push[0].div_ceil(tile_rows), 1];
         }
         Ok(steps)
+    }
+
+    /// A whole block of 32 channels, blocks being rows of windows.
+    fn block(&self, op: OpId, b: &Block) -> Result<Vec<Step>, ExecError> {
+        let extent = self.plan.tensor(b.expand.input).extent;
+        let (width, height) = (u64::from(extent.width), u64::from(extent.height));
+        let grid = windows(extent, b.attention.phase);
+        let (window, shift) = (u64::from(WINDOW), u64::from(grid.shift_y));
+        let seed = |gemm: &Gemm| gemm.seed.clone().expect("a fusion of this form");
+        let (skip, skip_again) = (seed(&b.contract), seed(&b.project));
+        let matrix = |gemm: &Gemm| self.weights.slice(&gemm.weight.record, gemm.weight.offset).map(Bound::Weight);
+        let (expand, contract) = (matrix(&b.expand)?, matrix(&b.contract)?);
+        let (qkv, project) = (matrix(&b.qkv)?, matrix(&b.project)?);
+        let prior = Bound::Weight(self.weights.slice(&b.attention.prior.record, b.attention.prior.offset)?);
+        let head = Bound::Weight(self.weights.slice(&b.normalise.scale.record, b.normalise.scale.offset)?);
+        let (ffn_scale, attention_scale) = (self.vector(&skip.scale)?, self.vector(&skip_again.scale)?);
+        let (out_half, out_code) = (b.project.out_half, b.project.out_code);
+        let outputs = out_half.into_iter().chain(out_code);
+        let widest = outputs.chain([b.expand.input, skip.skip]).map(|id| self.row_bytes(id)).max().unwrap_or(1);
+        let mut flags = if self.plan.tensor(skip.skip).format == Format::E4m3 { 2 } else { 4 };
+        flags |= if out_half.is_some() { 8 } else { 0 } | if out_code.is_some() { 16 } else { 0 };
+        let macs = [&b.expand, &b.contract, &b.qkv, &b.project].map(|gemm| (gemm.weight.k * gemm.weight.n) as u64);
+        let cost = u64::from(grid.columns) * (64 * macs.iter().sum::<u64>() + 2 * 64 * 64 * 32);
+        let split = Split { units: u64::from(grid.rows), align: 1, bytes: window * width * widest, per_group: 1, cost };
+        let step = |block: Range<u64>| {
+            let first = (block.start * window).saturating_sub(shift);
+            let lines = first..(block.end * window - shift).min(height);
+            let of = |id: TensorId| self.bound_lines(id, lines.clone());
+            // A binding that is not written names bytes that the kernel writes, or reads, anyway.
+            let half = out_half.or(out_code).map_or(expand, of);
+            let code = out_code.or(out_half).map_or(expand, of);
+            Step {
+                op,
+                kernel: Kernel::Block,
+                bound: vec![
+                    of(b.expand.input),
+                    code,
+                    prior,
+                    expand,
+                    contract,
+                    qkv,
+                    project,
+                    ffn_scale,
+                    attention_scale,
+                    head,
+                    of(skip.skip),
+                    half,
+                ],
+                push: vec![
+                    1,
+                    b.attention.phase % 4,
+                    extent.width,
+                    extent.height,
+                    first as u32,
+                    block.start as u32,
+                    flags,
+                ],
+                after: false,
+                groups: [grid.columns, length(&block), 1],
+                cost: cost * (block.end - block.start),
+            }
+        };
+        Ok(self.blocks(op, split)?.into_iter().map(step).collect())
     }
 
     fn window_attention(&self, op: OpId, o: &WindowAttention) -> Result<Vec<Step>, ExecError> {

@@ -33,6 +33,8 @@ pub use retained::Retained;
 pub use weights::Weights;
 
 #[cfg(test)]
+mod matrix_model;
+#[cfg(test)]
 mod tape_tests;
 #[cfg(test)]
 mod tests;

@@ -266,7 +266,7 @@ fn the_tile_form_matches_the_reference() {
 fn large_frames_stay_within_the_limits_of_any_device() {
     let plan = Plan::new(&Geometry::new(Extent::new(3840, 2160)).unwrap());
     let weights = Weights::placed_only(&plan);
-    for tuning in [Tuning::Tile, Tuning::Truncating, Tuning::Lanes(8)] {
+    for tuning in [Tuning::Tile, Tuning::Truncating, Tuning::Matrix, Tuning::Lanes(8)] {
         let bounds = Bounds { binding: 128 << 20, groups: 65535, cost: 1 << 40 };
         let tiles = Tiles::new(tuning);
         let fusions = Fusions::of(&plan, tiles);
@@ -326,14 +326,15 @@ fn chained_multiplies_match_the_reference() {
 }
 
 #[test]
-fn the_truncating_form_matches_the_plain_one() {
-    // Only on devices that have it; the others must not take it.
+fn the_fast_forms_match_the_plain_one() {
+    // Only on devices that have them; the others must not take them.
     let setup = Setup::new(Preset::Lively, 8);
-    if Tuning::truncating_fits(&setup.device) {
-        assert_eq!(Kernels::certify(&setup.device).unwrap(), Vec::<String>::new());
-        setup.check(Tuning::Truncating, &[Filling::Wild], SEPARATE, |op| Some(grid(&setup.plan, op)));
-    } else {
-        let kernels = Kernels::new(&setup.device, Route::Exact).unwrap();
-        assert_ne!(kernels.tuning(), Tuning::Truncating);
+    let fast = Tuning::fast(&setup.device);
+    for &tuning in &fast {
+        assert_eq!(Kernels::certify(&setup.device, tuning).unwrap(), Vec::<String>::new(), "{tuning:?}");
+        setup.check(tuning, &[Filling::Wild], SEPARATE, |op| Some(grid(&setup.plan, op)));
     }
+    let kernels = Kernels::new(&setup.device, Route::Exact).unwrap();
+    let plain = matches!(kernels.tuning(), Tuning::Tile | Tuning::Lanes(_));
+    assert!(plain || fast.contains(&kernels.tuning()));
 }

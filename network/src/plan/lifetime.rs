@@ -1,8 +1,8 @@
 //! Lifetimes of tensors and their placement in one arena.
 //!
 //! A tensor lives from the operation that writes it to the last one that reads it. Two tensors may share bytes when
-//! their lives do not overlap. Placement is greedy by size, the largest first, each at the lowest offset that is free
-//! for its whole life.
+//! their lives do not overlap. Placement is greedy, each tensor at the lowest offset, or in the tightest gap, that is free
+//! for its whole life; several orders are tried and the smallest arena is kept.
 
 use super::{Plan, TensorId};
 
@@ -65,33 +65,12 @@ impl Arena {
     pub fn new(plan: &Plan, alignment: usize, alias: bool) -> Self {
         let lives = lifetimes(plan);
         let size = |i: usize| plan.tensors[i].bytes().next_multiple_of(alignment);
-        let mut order: Vec<usize> = (0..plan.tensors.len()).collect();
-        order.sort_by_key(|&i| (std::cmp::Reverse(size(i)), i));
-        let mut offsets = vec![0usize; plan.tensors.len()];
-        let mut placed: Vec<usize> = Vec::new();
-        let mut bytes = 0;
-        for i in order {
-            let mut taken: Vec<(usize, usize)> = placed
-                .iter()
-                .filter(|&&j| !alias || lives[i].overlaps(&lives[j]))
-                .map(|&j| (offsets[j], offsets[j] + size(j)))
-                .collect();
-            taken.sort_unstable();
-            let mut at = 0;
-            for (from, to) in taken {
-                if at + size(i) <= from {
-                    break;
-                }
-                at = at.max(to);
-            }
-            offsets[i] = at;
-            bytes = bytes.max(at + size(i));
-            placed.push(i);
-        }
+        let sizes: Vec<usize> = (0..plan.tensors.len()).map(size).collect();
         let bound = (0..plan.ops.len())
-            .map(|op| (0..lives.len()).filter(|&i| lives[i].first <= op && op <= lives[i].last).map(size).sum())
+            .map(|op| (0..lives.len()).filter(|&i| lives[i].first <= op && op <= lives[i].last).map(|i| sizes[i]).sum())
             .max()
             .unwrap_or(0);
+        let (offsets, bytes) = if alias { place(&sizes, &lives, bound) } else { stack(&sizes) };
         let slots = offsets
             .iter()
             .enumerate()
@@ -104,6 +83,63 @@ impl Arena {
     pub fn slot(&self, id: TensorId) -> ArenaSlot {
         self.slots[id.0 as usize]
     }
+}
+
+/// One after the other.
+fn stack(sizes: &[usize]) -> (Vec<usize>, usize) {
+    let mut end = 0;
+    let offsets = sizes.iter().map(|size| std::mem::replace(&mut end, end + size)).collect();
+    (offsets, end)
+}
+
+/// Offsets and the end of the smallest arena of those tried; `bound` is the smallest there can be.
+fn place(sizes: &[usize], lives: &[Lifetime], bound: usize) -> (Vec<usize>, usize) {
+    let length = |i: usize| lives[i].last.saturating_sub(lives[i].first) + 1;
+    // Long lives first, down to a length; then by size. The lengths are those at which something changes.
+    let mut lengths: Vec<usize> = (0..sizes.len()).map(length).filter(|&l| l > 8).collect();
+    lengths.extend([usize::MAX, 0]);
+    lengths.sort_unstable();
+    lengths.dedup();
+    let mut best = (Vec::new(), usize::MAX);
+    for long in lengths.into_iter().rev() {
+        let mut order: Vec<usize> = (0..sizes.len()).filter(|&i| sizes[i] > 0).collect();
+        order.sort_by_key(|&i| (length(i) < long, std::cmp::Reverse(sizes[i]), lives[i].first));
+        for tightest in [false, true] {
+            let tried = greedy(&order, sizes, lives, tightest);
+            if tried.1 < best.1 {
+                best = tried;
+            }
+            if best.1 == bound {
+                return best;
+            }
+        }
+    }
+    best
+}
+
+/// Places tensors in an order, each at the lowest free offset or in the tightest gap.
+fn greedy(order: &[usize], sizes: &[usize], lives: &[Lifetime], tightest: bool) -> (Vec<usize>, usize) {
+    let mut offsets = vec![0; sizes.len()];
+    let mut bytes = 0;
+    for (rank, &i) in order.iter().enumerate() {
+        let mut taken: Vec<(usize, usize)> = order[..rank]
+            .iter()
+            .filter(|&&j| lives[i].overlaps(&lives[j]))
+            .map(|&j| (offsets[j], offsets[j] + sizes[j]))
+            .collect();
+        taken.sort_unstable();
+        let (mut end, mut gap) = (0, None);
+        for (from, to) in taken {
+            let room = from.saturating_sub(end);
+            if room >= sizes[i] && gap.is_none_or(|(best, _)| tightest && room < best) {
+                gap = Some((room, end));
+            }
+            end = end.max(to);
+        }
+        offsets[i] = gap.map_or(end, |(_, at)| at);
+        bytes = bytes.max(offsets[i] + sizes[i]);
+    }
+    (offsets, bytes)
 }
 
 #[cfg(test)]

@@ -61,6 +61,8 @@ pub struct Capabilities {
     pub cooperative_matrix: Vec<CooperativeMatrixShape>,
     /// `VK_NV_cooperative_matrix2` with all of its features.
     pub cooperative_matrix2: bool,
+    /// `VK_KHR_shader_bfloat16`: bfloat16 in cooperative matrices.
+    pub bfloat16_cooperative_matrix: bool,
     /// `VK_EXT_shader_float8`: 8-bit floats in shaders.
     pub float8: bool,
     /// `VK_EXT_shader_float8`: 8-bit floats in cooperative matrices.
@@ -94,6 +96,7 @@ impl Capabilities {
     pub(crate) fn drop_extensions(&mut self) {
         self.cooperative_matrix.clear();
         self.cooperative_matrix2 = false;
+        self.bfloat16_cooperative_matrix = false;
         self.float8 = false;
         self.float8_cooperative_matrix = false;
         self.device_generated_commands = false;

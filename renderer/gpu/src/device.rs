@@ -4,7 +4,9 @@ use crate::cache::{self, CacheKey, CacheMode};
 use crate::capabilities::{Capabilities, HeapBudget, MemoryUse};
 use crate::debug::DebugNames;
 use crate::error::{Error, Result};
-use crate::extensions::{COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_FLOAT8};
+use crate::extensions::{
+    Bfloat16Features, COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_BFLOAT16, SHADER_FLOAT8,
+};
 use crate::instance::{Instance, lifecycle};
 use crate::live::{self, LiveObject, LiveToken};
 use crate::probe;
@@ -347,6 +349,8 @@ fn create(
         ..Default::default()
     };
 
+    let mut bfloat16 = Bfloat16Features { bfloat16: vk::TRUE, cooperative_matrix: vk::TRUE, ..Default::default() };
+
     let mut extensions = Vec::new();
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
@@ -369,6 +373,10 @@ fn create(
     if c.cooperative_matrix2 {
         extensions.push(COOPERATIVE_MATRIX2.as_ptr());
         info = info.push_next(&mut matrix2);
+    }
+    if c.bfloat16_cooperative_matrix {
+        extensions.push(SHADER_BFLOAT16.as_ptr());
+        info = info.push_next(&mut bfloat16);
     }
     if c.float8 {
         extensions.push(SHADER_FLOAT8.as_ptr());

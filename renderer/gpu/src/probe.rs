@@ -5,7 +5,8 @@ use crate::capabilities::{
     Capabilities, ComponentType, CooperativeMatrixShape, Limits, MatrixScope, MemoryHeap, SubgroupInfo,
 };
 use crate::extensions::{
-    COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features, SHADER_FLOAT8,
+    Bfloat16Features, COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features,
+    SHADER_BFLOAT16, SHADER_FLOAT8,
 };
 use crate::instance::Instance;
 use ash::{ext, khr, vk};
@@ -65,6 +66,7 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
     let mut matrix = vk::PhysicalDeviceCooperativeMatrixFeaturesKHR::default();
     let mut matrix2 = CooperativeMatrix2Features::default();
     let mut float8 = Float8Features::default();
+    let mut bfloat16 = Bfloat16Features::default();
     let mut f10 = vk::PhysicalDeviceFeatures::default();
     if modern {
         let mut properties =
@@ -76,6 +78,9 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
         }
         if has(COOPERATIVE_MATRIX2) {
             features = features.push_next(&mut matrix2);
+        }
+        if has(SHADER_BFLOAT16) {
+            features = features.push_next(&mut bfloat16);
         }
         if has(SHADER_FLOAT8) {
             features = features.push_next(&mut float8);
@@ -165,6 +170,9 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
         denorm_preserve_f32: on(p12.shader_denorm_preserve_float32),
         cooperative_matrix: shapes,
         cooperative_matrix2: matrix2.flags.iter().all(|&flag| on(flag)),
+        bfloat16_cooperative_matrix: on(matrix.cooperative_matrix)
+            && on(bfloat16.bfloat16)
+            && on(bfloat16.cooperative_matrix),
         float8: on(float8.float8),
         float8_cooperative_matrix: on(float8.float8_cooperative_matrix),
         device_generated_commands: has(DEVICE_GENERATED_COMMANDS),
@@ -288,6 +296,8 @@ fn spirv_capabilities(c: &Capabilities, e: &Enabled<'_>) -> BTreeSet<&'static st
         ("RoundingModeRTE", on(p12.shader_rounding_mode_rte_float32)),
         ("RoundingModeRTZ", on(p12.shader_rounding_mode_rtz_float32)),
         ("CooperativeMatrixKHR", !c.cooperative_matrix.is_empty()),
+        ("BFloat16TypeKHR", c.bfloat16_cooperative_matrix),
+        ("BFloat16CooperativeMatrixKHR", c.bfloat16_cooperative_matrix),
         ("Float8EXT", c.float8),
         ("Float8CooperativeMatrixEXT", c.float8_cooperative_matrix),
         ("CooperativeMatrixReductionsNV", c.cooperative_matrix2),
@@ -323,6 +333,11 @@ fn reports(c: &Capabilities, e: &Enabled<'_>, f13: &vk::PhysicalDeviceVulkan13Fe
             "VK_KHR_cooperative_matrix",
             !c.cooperative_matrix.is_empty(),
             "no matrix-unit route; the network runs on the plain route",
+        ),
+        optional(
+            "VK_KHR_shader_bfloat16",
+            c.bfloat16_cooperative_matrix,
+            "the exact route does not use matrix units, and takes several times longer where it could",
         ),
         optional("VK_EXT_shader_float8", c.float8_cooperative_matrix, "no 8-bit float matrix units"),
         optional(

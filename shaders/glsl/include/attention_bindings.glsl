@@ -19,6 +19,9 @@ layout(push_constant) uniform Push {
     uint height;
     uint first_line;    // image line at which the bindings start
     uint first_window;  // window row of the dispatch's first workgroup row
+#ifdef WITH_FLAGS
+    uint flags;
+#endif
 #else
     uint tokens;
     uint padded;

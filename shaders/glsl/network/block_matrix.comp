@@ -1,0 +1,278 @@
+// A whole block of 32 channels on matrix units (f13_matrix.glsl; network section 4.1): FFN, QKV with normalisation, window
+// attention and projection of one 8x8 window a workgroup, sixteen tokens a subgroup. What passes from one multiply to the
+// next stays in registers: an invocation holds, of every sixteen channels and with q its place among four, channels 2q,
+// 2q + 1, 2q + 8 and 2q + 9 of two tokens eight apart, and that is how the units want the next operand. Only weights, keys
+// and values go through shared memory.
+//
+// Tokens outside the level are zero rows; zeros stay zeros up to Q, K and V.
+//
+// Input, Output and Prior are those of attention_bindings.glsl, Input with two elements of codes a token.
+#version 460
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+#extension GL_EXT_bfloat16 : require
+#extension GL_EXT_spirv_intrinsics : require
+#extension GL_KHR_cooperative_matrix : require
+#extension GL_KHR_memory_scope_semantics : require
+#extension GL_KHR_shader_subgroup_basic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+
+// Records: those of the FFN's matrices; later those of QKV and projection, keys and values.
+const uint EXPAND = 0, CONTRACT = 256;
+const uint QKV = 0, PROJECT = 192, KEYS = 256, VALUES = 384;
+const uint THREADS = 128;
+shared uvec4 tile_memory[512 * 5];
+
+#define WINDOW 1
+#define WITH_FLAGS
+#include "attention_matrix.glsl"
+#include "cosine_pairs.glsl"
+
+#define GROUP group_of_four
+#define GROUP_ROWS 1
+#define GROUP_COLUMNS 4
+#include "f13_matrix_group.glsl"
+#define GROUP group_of_two
+#define GROUP_ROWS 1
+#define GROUP_COLUMNS 2
+#include "f13_matrix_group.glsl"
+
+// Weights [k / 16][n][16 codes].
+layout(binding = 3, std430) readonly buffer Expand { uvec4 expand_codes[]; };
+layout(binding = 4, std430) readonly buffer Contract { uvec4 contract_codes[]; };
+layout(binding = 5, std430) readonly buffer QkvWeight { uvec4 qkv_weight_codes[]; };
+layout(binding = 6, std430) readonly buffer Project { uvec4 project_codes[]; };
+layout(binding = 7, std430) readonly buffer FfnScale { uint ffn_scale[]; };
+layout(binding = 8, std430) readonly buffer AttentionScale { uint attention_scale[]; };
+layout(binding = 9, std430) readonly buffer HeadScale { uint head_scale[]; };
+// Halves, or with FLAG_SEED_CODE codes.
+layout(binding = 10, std430) readonly buffer Skip { uint skip_words[]; };
+layout(binding = 11, std430) writeonly buffer OutHalf { uint out_halves[]; };
+
+const uint FLAG_SEED_CODE = 2u;
+const uint FLAG_OUT_HALF = 8u;
+const uint FLAG_OUT_CODE = 16u;
+
+layout(local_size_x = 128) in;
+
+uint zero, place;
+
+// Two codes of a word, the even or the odd pair by this invocation's place, in the low bytes of the halves.
+uint two_codes(uint w) {
+    uint c = w >> (16u * (place & 1u));
+    return (c & 0xffu) | (c & 0xff00u) << 8;
+}
+
+// The records of 32 columns.
+void load_columns(uint at, out HalfB b[2], out PowerB power_b[2]) {
+    [[unroll]] for (uint j = 0; j < 2; j++) {
+        coopMatLoad(b[j], tile_memory, (at + 16 * j) * RECORD, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+        coopMatLoad(power_b[j], tile_memory, (at + 16 * j) * RECORD + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+    }
+}
+
+// Adds a group of sixteen channels times 32 columns.
+void add_group(HalfA a, PowerA power_a, uint at, inout uint acc[1][2][4]) {
+    HalfB b[2];
+    PowerB power_b[2];
+    load_columns(at, b, power_b);
+    group_of_two(PowerA[1](power_a), power_b, HalfA[1](a), b, zero, acc);
+}
+
+// The codes of sixteen channels as operand.
+void operand_of(uint v[4], out HalfA a, out PowerA power_a) {
+    uint codes[4];
+    [[unroll]] for (uint p = 0; p < 4; p++) codes[p] = pair_codes(v[p]);
+    matrix_of_codes(codes, a, power_a);
+}
+
+// Stores the codes of sixteen channels of both tokens as parts of records `at`.
+void store_operand(uint at[2], uint v[4]) {
+    [[unroll]] for (uint p = 0; p < 4; p++) {
+        uint value, power, to = at[p >> 1] * RECORD + (p & 1u);
+        matrix_operands(pair_codes(v[p]) << 8, MATRIX_BIAS_B, value, power);
+        tile_memory[to][place] = value;
+        tile_memory[to + POWERS][place] = power;
+    }
+}
+
+// The factors of both tokens' vectors of 32 channels, in both halves (numerics section 6).
+uint[2] cosine_factors(uint v[1][2][4]) {
+    uint factors[2];
+    [[unroll]] for (uint r = 0; r < 2; r++) {
+        uint s[2];
+        [[unroll]] for (uint p = 0; p < 2; p++) {
+            uint low = v[0][0][2 * r + p], high = v[0][1][2 * r + p];
+            s[p] = pair_fma(low, low, pair_mul(high, high));
+        }
+        uint sum = pair_add(s[0], s[1]);
+        sum = pair_add(sum, subgroupShuffleXor(sum, 2u));
+        sum = pair_add(sum, subgroupShuffleXor(sum, 1u));
+        factors[r] = pair_of(cosine_factor(pair_across(sum)));
+    }
+    return factors;
+}
+
+void clear(out uint v[1][2][4]) {
+    [[unroll]] for (uint j = 0; j < 2; j++)
+        [[unroll]] for (uint p = 0; p < 4; p++) v[0][j][p] = 0u;
+}
+
+void main() {
+    uint thread = gl_LocalInvocationIndex;
+    origin = ivec2(8u * uvec2(gl_WorkGroupID.x, first_window + gl_WorkGroupID.y)) - ivec2(phase_shift(phase));
+    zero = heads >> 31;
+    place = gl_SubgroupInvocationID & 3u;
+    uint low_token = 16u * gl_SubgroupID + (gl_SubgroupInvocationID >> 2);
+    Row token[2] = Row[2](query_at(low_token), query_at(low_token + 8u));
+
+    [[unroll]] for (uint l = 0; l < 2; l++) {
+        uint i = l * THREADS + thread;
+        matrix_store((EXPAND + i) * RECORD, expand_codes[i], MATRIX_BIAS_B);
+        matrix_store((CONTRACT + i) * RECORD, contract_codes[i], MATRIX_BIAS_B);
+    }
+    // Of 192 columns of QKV and 64 of the projection two an invocation, for later.
+    uvec4 later[2];
+    later[0] = qkv_weight_codes[thread];
+    later[1] = thread < 64u ? qkv_weight_codes[128u + thread] : project_codes[thread - 64u];
+
+    HalfA x[2];
+    PowerA power_x[2];
+    uint ffn[1][2][4];
+    [[unroll]] for (uint j = 0; j < 2; j++) {
+        uint codes[4];
+        [[unroll]] for (uint p = 0; p < 4; p++) {
+            Row t = token[p >> 1];
+            uint w = qkv_codes[t.row * 2u + j][2u * (p & 1u) + (place >> 1)];
+            codes[p] = t.inside ? two_codes(matrix_clean(w)) : 0u;
+            uint scale = ffn_scale[8u * j + 4u * (p & 1u) + place], skip = 0u;
+            if ((flags & FLAG_SEED_CODE) != 0u) {
+                skip = pair_from_codes(two_codes(skip_words[t.row * 8u + 4u * j + 2u * (p & 1u) + (place >> 1)]));
+            } else {
+                skip = skip_words[t.row * 16u + 8u * j + 4u * (p & 1u) + place];
+            }
+            ffn[0][j][p] = t.inside ? pair_mul(skip, scale) : 0u;
+        }
+        matrix_of_codes(codes, x[j], power_x[j]);
+    }
+    barrier();
+
+    // The FFN, 64 hidden channels at a time.
+    [[unroll]] for (uint h = 0; h < 2; h++) {
+        uint hidden[1][4][4];
+        [[unroll]] for (uint j = 0; j < 4; j++)
+            [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][j][p] = 0u;
+        [[unroll]] for (uint g = 0; g < 2; g++) {
+            HalfB b[4];
+            PowerB power_b[4];
+            [[unroll]] for (uint j = 0; j < 4; j++) {
+                uint at = (EXPAND + 128 * g + 64 * h + 16 * j) * RECORD;
+                coopMatLoad(b[j], tile_memory, at, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+                coopMatLoad(power_b[j], tile_memory, at + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+            }
+            group_of_four(PowerA[1](power_x[g]), power_b, HalfA[1](x[g]), b, zero, hidden);
+        }
+        [[unroll]] for (uint j = 0; j < 4; j++) {
+            HalfA a;
+            PowerA power_a;
+            [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][j][p] = pair_silu(hidden[0][j][p]);
+            operand_of(hidden[0][j], a, power_a);
+            add_group(a, power_a, CONTRACT + 32 * (4 * h + j), ffn);
+        }
+    }
+    barrier();
+    [[unroll]] for (uint l = 0; l < 2; l++) matrix_store((QKV + l * THREADS + thread) * RECORD, later[l], MATRIX_BIAS_B);
+    [[unroll]] for (uint j = 0; j < 2; j++) operand_of(ffn[0][j], x[j], power_x[j]);
+    barrier();
+
+    // Q becomes an operand at once, K and V go to shared memory, keys in their physical order.
+    HalfA query[2];
+    PowerA power_query[2];
+    uint at[2];
+    [[unroll]] for (uint r = 0; r < 2; r++) {
+        uint t = low_token + 8u * r;
+        at[r] = (t >> 5) * 32u + ((t >> 2) & 1u) * 16u + ((t >> 3) & 3u) * 4u + (t & 3u);
+    }
+    [[unroll]] for (uint part = 0; part < 3; part++) {
+        uint v[1][2][4];
+        clear(v);
+        [[unroll]] for (uint g = 0; g < 2; g++) add_group(x[g], power_x[g], QKV + 96 * g + 32 * part, v);
+        if (part < 2) {
+            uint factors[2] = cosine_factors(v), scale = head_scale[0] * 0x10001u;
+            [[unroll]] for (uint j = 0; j < 2; j++) {
+                [[unroll]] for (uint p = 0; p < 4; p++) {
+                    v[0][j][p] = pair_mul(v[0][j][p], factors[p >> 1]);
+                    if (part == 0) v[0][j][p] = pair_mul(v[0][j][p], scale);
+                }
+            }
+        }
+        [[unroll]] for (uint j = 0; j < 2; j++) {
+            if (part == 0) {
+                operand_of(v[0][j], query[j], power_query[j]);
+            } else {
+                uint first = (part == 1 ? KEYS : VALUES) + 64 * j;
+                store_operand(uint[2](first + at[0], first + at[1]), v[0][j]);
+            }
+        }
+    }
+    uint scores[1][4][4];
+    [[unroll]] for (uint j = 0; j < 4; j++)
+        [[unroll]] for (uint p = 0; p < 4; p++)
+            scores[0][j][p] = prior_halves[(low_token + 4u * (p & 2u)) * 8u + 2u * j + (p & 1u)][place];
+    barrier();
+
+    [[unroll]] for (uint g = 0; g < 2; g++) {
+        HalfB b[4];
+        PowerB power_b[4];
+        [[unroll]] for (uint j = 0; j < 4; j++) {
+            uint key = (KEYS + 64 * g + 16 * j) * RECORD;
+            coopMatLoad(b[j], tile_memory, key, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+            coopMatLoad(power_b[j], tile_memory, key + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+        }
+        group_of_four(PowerA[1](power_query[g]), power_b, HalfA[1](query[g]), b, zero, scores);
+    }
+    [[unroll]] for (uint j = 0; j < 4; j++)
+        [[unroll]] for (uint p = 0; p < 4; p++) scores[0][j][p] = exponentials(scores[0][j][p]);
+    [[unroll]] for (uint r = 0; r < 2; r++) {
+        uint factor = reciprocal_pair(sum_of(scores, r));
+        [[unroll]] for (uint j = 0; j < 4; j++)
+            [[unroll]] for (uint p = 0; p < 2; p++) scores[0][j][2 * r + p] = pair_mul(scores[0][j][2 * r + p], factor);
+    }
+    uint attended[1][2][4];
+    clear(attended);
+    [[unroll]] for (uint s = 0; s < 4; s++) {
+        HalfA a;
+        PowerA power_a;
+        operand_of(scores[0][s], a, power_a);
+        HalfB b[2];
+        PowerB power_b[2];
+        [[unroll]] for (uint j = 0; j < 2; j++) {
+            uint value = (VALUES + 64 * j + 16 * s) * RECORD;
+            coopMatLoad(b[j], tile_memory, value, RECORD, gl_CooperativeMatrixLayoutRowMajor);
+            coopMatLoad(power_b[j], tile_memory, value + POWERS, RECORD, gl_CooperativeMatrixLayoutRowMajor);
+        }
+        group_of_two(PowerA[1](power_a), power_b, HalfA[1](a), b, zero, attended);
+    }
+
+    [[unroll]] for (uint j = 0; j < 2; j++)
+        [[unroll]] for (uint p = 0; p < 4; p++)
+            ffn[0][j][p] = pair_mul(ffn[0][j][p], attention_scale[8u * j + 4u * (p & 1u) + place]);
+    [[unroll]] for (uint g = 0; g < 2; g++) {
+        HalfA a;
+        PowerA power_a;
+        operand_of(attended[0][g], a, power_a);
+        add_group(a, power_a, PROJECT + 32 * g, ffn);
+    }
+    [[unroll]] for (uint r = 0; r < 2; r++) {
+        [[unroll]] for (uint j = 0; j < 2; j++) {
+            uint word = word_of_codes(pair_codes(ffn[0][j][2 * r]), pair_codes(ffn[0][j][2 * r + 1]));
+            if (!token[r].inside) continue;
+            if ((flags & FLAG_OUT_CODE) != 0u) out_codes[token[r].row * 8u + 4u * j + 2u * (place & 1u) + (place >> 1)] = word;
+            if ((flags & FLAG_OUT_HALF) != 0u) {
+                out_halves[token[r].row * 16u + 8u * j + place] = pair_canonical(ffn[0][j][2 * r]);
+                out_halves[token[r].row * 16u + 8u * j + 4u + place] = pair_canonical(ffn[0][j][2 * r + 1]);
+            }
+        }
+    }
+}
