@@ -88,7 +88,11 @@ impl Arena {
 /// One after the other.
 fn stack(sizes: &[usize]) -> (Vec<usize>, usize) {
     let mut end = 0;
-    let offsets = sizes.iter().map(|size| std::mem::replace(&mut end, end + size)).collect();
+    let mut offsets = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        offsets.push(end);
+        end += size;
+    }
     (offsets, end)
 }
 
