@@ -170,7 +170,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 30720,
                 spec_constants: &[],
                 capabilities: &["BFloat16CooperativeMatrixKHR", "BFloat16TypeKHR", "CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Int16", "RoundingModeRTZ", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "102d9553adc6cf32783e97b683c7e491a2ecde5f3fa1666d667debb6cfb3d386",
+                spirv_sha256: "f0524a6b9c53f6f66516c654d291f9bc3293893887e28e2c2d0ff451241fe6b3",
             },
         },
         Shader {
@@ -184,7 +184,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 30720,
                 spec_constants: &[],
                 capabilities: &["BFloat16CooperativeMatrixKHR", "BFloat16TypeKHR", "CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Int16", "RoundingModeRTZ", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "9183775628632f16b56d149af13884d2f566c9c99d50049939cec8ad63c0b1dd",
+                spirv_sha256: "dc74834e9a2b8a1f194d06470a898322955548e0a315d5e810f3126e846d04a6",
             },
         },
         Shader {
@@ -254,7 +254,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 40960,
                 spec_constants: &[],
                 capabilities: &["BFloat16CooperativeMatrixKHR", "BFloat16TypeKHR", "CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Int16", "RoundingModeRTZ", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "a1fc51a0b2a9fffe599dce4b08724885a7a76e3a2714a3b1e5889b493ee068db",
+                spirv_sha256: "f1b7716959c42d59db0fa63f0510737c4fd786a8301f1dad406497e2bd302cdf",
             },
         },
         Shader {

@@ -26,7 +26,7 @@ const LINEAR: u64 = 64;
 /// Workgroups of an elementwise dispatch in x.
 const LINEAR_WIDTH: u64 = 32768;
 /// Bytes that pass between two multiplies at a time.
-pub(super) const CHAIN_BYTES: u64 = 8 << 20;
+pub(super) const CHAIN_BYTES: u64 = 32 << 20;
 /// What an elementwise element costs, in multiply-accumulates.
 const ELEMENT_COST: u64 = 8;
 

@@ -76,7 +76,8 @@ void main() {
         matrix_store((KEYS + 64 * half_of + own) * RECORD, key_codes, MATRIX_BIAS_B);
         matrix_store((VALUES + 64 * half_of + own) * RECORD, value_codes, MATRIX_BIAS_B);
         barrier();
-        [[unroll]] for (uint g = 0; g < 2; g++) {
+        // Loops with a bound that the compiler does not know stay loops, which the instruction cache likes.
+        [[dont_unroll]] for (uint g = 0; g < 2u + zero; g++) {
             PowerA power_a[1];
             HalfA a[1];
             uint at = (QUERIES + 64 * g + first_row) * RECORD;
@@ -103,12 +104,14 @@ void main() {
             total[r] = pair_add(total[r], sum);
 #endif
         }
-        [[unroll]] for (uint s = 0; s < 4; s++) {
+        [[dont_unroll]] for (uint s = 0; s < 4u + zero; s++) {
             PowerA power_a[1];
             HalfA a[1];
             uint codes[4];
-            [[unroll]] for (uint p = 0; p < 4; p++) codes[p] = pair_codes(scores[0][s][p]);
+            [[unroll]] for (uint p = 0; p < 4; p++) codes[p] = pair_codes(scores[0][0][p]);
             matrix_of_codes(codes, a[0], power_a[0]);
+            // The next sixteen keys.
+            [[unroll]] for (uint j = 0; j < 3; j++) scores[0][j] = scores[0][j + 1];
             PowerB power_b[2];
             HalfB b[2];
             [[unroll]] for (uint j = 0; j < 2; j++) {

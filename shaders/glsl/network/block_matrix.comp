@@ -33,6 +33,10 @@ shared uvec4 tile_memory[512 * 5];
 #define GROUP_ROWS 1
 #define GROUP_COLUMNS 4
 #include "f13_matrix_group.glsl"
+#define GROUP group_of_one
+#define GROUP_ROWS 1
+#define GROUP_COLUMNS 1
+#include "f13_matrix_group.glsl"
 #define GROUP group_of_two
 #define GROUP_ROWS 1
 #define GROUP_COLUMNS 2
@@ -158,28 +162,24 @@ void main() {
     }
     barrier();
 
-    // The FFN, 64 hidden channels at a time.
-    [[unroll]] for (uint h = 0; h < 2; h++) {
-        uint hidden[1][4][4];
-        [[unroll]] for (uint j = 0; j < 4; j++)
-            [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][j][p] = 0u;
+    // The FFN, sixteen hidden channels at a time. Loops with a bound that the compiler does not know stay loops: a kernel
+    // of straight code would be too long for the instruction cache.
+    [[dont_unroll]] for (uint h = 0; h < 8u + zero; h++) {
+        uint hidden[1][1][4];
+        [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][0][p] = 0u;
         [[unroll]] for (uint g = 0; g < 2; g++) {
-            HalfB b[4];
-            PowerB power_b[4];
-            [[unroll]] for (uint j = 0; j < 4; j++) {
-                uint at = (EXPAND + 128 * g + 64 * h + 16 * j) * RECORD;
-                coopMatLoad(b[j], tile_memory, at, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
-                coopMatLoad(power_b[j], tile_memory, at + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
-            }
-            group_of_four(PowerA[1](power_x[g]), power_b, HalfA[1](x[g]), b, zero, hidden);
+            HalfB b[1];
+            PowerB power_b[1];
+            uint at = (EXPAND + 128 * g + 16 * h) * RECORD;
+            coopMatLoad(b[0], tile_memory, at, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+            coopMatLoad(power_b[0], tile_memory, at + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+            group_of_one(PowerA[1](power_x[g]), power_b, HalfA[1](x[g]), b, zero, hidden);
         }
-        [[unroll]] for (uint j = 0; j < 4; j++) {
-            HalfA a;
-            PowerA power_a;
-            [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][j][p] = pair_silu(hidden[0][j][p]);
-            operand_of(hidden[0][j], a, power_a);
-            add_group(a, power_a, CONTRACT + 32 * (4 * h + j), ffn);
-        }
+        HalfA a;
+        PowerA power_a;
+        [[unroll]] for (uint p = 0; p < 4; p++) hidden[0][0][p] = pair_silu(hidden[0][0][p]);
+        operand_of(hidden[0][0], a, power_a);
+        add_group(a, power_a, CONTRACT + 32 * h, ffn);
     }
     barrier();
     [[unroll]] for (uint l = 0; l < 2; l++) matrix_store((QKV + l * THREADS + thread) * RECORD, later[l], MATRIX_BIAS_B);
@@ -194,24 +194,22 @@ void main() {
         uint t = low_token + 8u * r;
         at[r] = (t >> 5) * 32u + ((t >> 2) & 1u) * 16u + ((t >> 3) & 3u) * 4u + (t & 3u);
     }
-    [[unroll]] for (uint part = 0; part < 3; part++) {
+    [[dont_unroll]] for (uint part = 0; part < 3u + zero; part++) {
         uint v[1][2][4];
         clear(v);
         [[unroll]] for (uint g = 0; g < 2; g++) add_group(x[g], power_x[g], QKV + 96 * g + 32 * part, v);
-        if (part < 2) {
-            uint factors[2] = cosine_factors(v), scale = head_scale[0] * 0x10001u;
-            [[unroll]] for (uint j = 0; j < 2; j++) {
-                [[unroll]] for (uint p = 0; p < 4; p++) {
-                    v[0][j][p] = pair_mul(v[0][j][p], factors[p >> 1]);
-                    if (part == 0) v[0][j][p] = pair_mul(v[0][j][p], scale);
-                }
-            }
+        if (part < 2u) {
+            uint factors[2] = cosine_factors(v);
+            // The scale of K is one.
+            uint scale = part == 0u ? head_scale[0] * 0x10001u : 0x3c003c00u;
+            [[unroll]] for (uint j = 0; j < 2; j++)
+                [[unroll]] for (uint p = 0; p < 4; p++) v[0][j][p] = pair_mul(pair_mul(v[0][j][p], factors[p >> 1]), scale);
         }
         [[unroll]] for (uint j = 0; j < 2; j++) {
-            if (part == 0) {
+            if (part == 0u) {
                 operand_of(v[0][j], query[j], power_query[j]);
             } else {
-                uint first = (part == 1 ? KEYS : VALUES) + 64 * j;
+                uint first = (part == 1u ? KEYS : VALUES) + 64 * j;
                 store_operand(uint[2](first + at[0], first + at[1]), v[0][j]);
             }
         }
@@ -222,7 +220,7 @@ void main() {
             scores[0][j][p] = prior_halves[(low_token + 4u * (p & 2u)) * 8u + 2u * j + (p & 1u)][place];
     barrier();
 
-    [[unroll]] for (uint g = 0; g < 2; g++) {
+    [[dont_unroll]] for (uint g = 0; g < 2u + zero; g++) {
         HalfB b[4];
         PowerB power_b[4];
         [[unroll]] for (uint j = 0; j < 4; j++) {
@@ -230,7 +228,9 @@ void main() {
             coopMatLoad(b[j], tile_memory, key, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
             coopMatLoad(power_b[j], tile_memory, key + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
         }
-        group_of_four(PowerA[1](power_query[g]), power_b, HalfA[1](query[g]), b, zero, scores);
+        group_of_four(PowerA[1](power_query[0]), power_b, HalfA[1](query[0]), b, zero, scores);
+        query[0] = query[1];
+        power_query[0] = power_query[1];
     }
     [[unroll]] for (uint j = 0; j < 4; j++)
         [[unroll]] for (uint p = 0; p < 4; p++) scores[0][j][p] = exponentials(scores[0][j][p]);
@@ -241,10 +241,12 @@ void main() {
     }
     uint attended[1][2][4];
     clear(attended);
-    [[unroll]] for (uint s = 0; s < 4; s++) {
+    [[dont_unroll]] for (uint s = 0; s < 4u + zero; s++) {
         HalfA a;
         PowerA power_a;
-        operand_of(scores[0][s], a, power_a);
+        operand_of(scores[0][0], a, power_a);
+        // The next sixteen keys.
+        [[unroll]] for (uint j = 0; j < 3; j++) scores[0][j] = scores[0][j + 1];
         HalfB b[2];
         PowerB power_b[2];
         [[unroll]] for (uint j = 0; j < 2; j++) {
@@ -258,10 +260,11 @@ void main() {
     [[unroll]] for (uint j = 0; j < 2; j++)
         [[unroll]] for (uint p = 0; p < 4; p++)
             ffn[0][j][p] = pair_mul(ffn[0][j][p], attention_scale[8u * j + 4u * (p & 1u) + place]);
-    [[unroll]] for (uint g = 0; g < 2; g++) {
+    [[dont_unroll]] for (uint g = 0; g < 2u + zero; g++) {
         HalfA a;
         PowerA power_a;
-        operand_of(attended[0][g], a, power_a);
+        operand_of(attended[0][0], a, power_a);
+        attended[0][0] = attended[0][1];
         add_group(a, power_a, PROJECT + 32 * g, ffn);
     }
     [[unroll]] for (uint r = 0; r < 2; r++) {
