@@ -148,6 +148,18 @@ impl Scene {
         builtin::scene()
     }
 
+    /// The same scene under light that comes evenly from all sides: what a surface looks like does
+    /// not depend on how it is turned.
+    #[must_use]
+    pub fn evenly_lit(self) -> Self {
+        let sky = Sky { zenith: Vec3::ONE, horizon: Vec3::ONE, bounce: Vec3::ONE, haze: 0.0, ..self.sky };
+        let model = self.model.map(|model| match model.lights.is_empty() {
+            true => model,
+            false => Arc::new(Model { lights: Vec::new(), ..Model::clone(&model) }),
+        });
+        Self { sun: Sun { radiance: Vec3::ZERO, ..self.sun }, sky, lamps: Vec::new(), model, ..self }
+    }
+
     /// The same scene with other noise.
     #[must_use]
     pub fn with_seed(self, seed: u32) -> Self {
