@@ -157,7 +157,9 @@ impl Scene {
             true => model,
             false => Arc::new(Model { lights: Vec::new(), ..Model::clone(&model) }),
         });
-        Self { sun: Sun { radiance: Vec3::ZERO, ..self.sun }, sky, lamps: Vec::new(), model, ..self }
+        let environment = self.environment.map(|_| Environment::SKY);
+        let sun = Sun { radiance: Vec3::ZERO, ..self.sun };
+        Self { sun, sky, environment, exposure: 0.0, lamps: Vec::new(), model, ..self }
     }
 
     /// The same scene with other noise.
