@@ -222,6 +222,8 @@ impl Viewer {
             Shortcut::Screenshot if self.held.shift() => return self.ask(Action::Linear),
             Shortcut::Screenshot => return self.ask(Action::Screenshot),
             Shortcut::Clip => return self.ask(Action::Clip),
+            Shortcut::RecordPath => return self.ask(Action::RecordPath),
+            Shortcut::Scene(by) => return self.ask(Action::SceneBy(by)),
             Shortcut::Step => return self.ask(Action::Step),
             Shortcut::Fit => settings.compare.zoom = Zoom::FIT,
             Shortcut::OneToOne => self.one_to_one(),

@@ -52,6 +52,10 @@ pub enum Shortcut {
     Help,
     /// F3: begin or end a clip.
     Clip,
+    /// K: begin or end the recording of the camera's way.
+    RecordPath,
+    /// Page Down and Page Up: the next scene of the list (1), or the one before (-1).
+    Scene(isize),
 }
 
 /// What a drag that began on the picture does.

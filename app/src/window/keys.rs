@@ -138,6 +138,19 @@ pub const LINES: &[Line] = &[
     },
     Line { keys: "F3", about: "record a clip, or end it", acts: &[press(Place(KeyCode::F3), Shortcut::Clip)] },
     Line {
+        keys: "K",
+        about: "record the camera's way, or end it and play it",
+        acts: &[press(Printed("k"), Shortcut::RecordPath)],
+    },
+    Line {
+        keys: "Page Down, Page Up",
+        about: "next scene, or the one before",
+        acts: &[
+            press(Place(KeyCode::PageDown), Shortcut::Scene(1)),
+            press(Place(KeyCode::PageUp), Shortcut::Scene(-1)),
+        ],
+    },
+    Line {
         keys: "C",
         about: "capture the next frame with everything in it",
         acts: &[press(Printed("c"), Shortcut::Capture)],

@@ -85,6 +85,8 @@ pub enum Action {
     ResetCamera,
     /// Another scene: its number in the list.
     Scene(usize),
+    /// The scene so many places further in the list, round and round.
+    SceneBy(isize),
     /// Another camera of the scene: its number in the list.
     Camera(usize),
     /// Begin or end the recording of the camera's way.

@@ -446,6 +446,7 @@ impl Viewer {
                     self.flight.iter_mut().for_each(Flight::jump);
                 }
                 Action::Scene(number) => self.change_scene(number),
+                Action::SceneBy(by) => self.change_scene_by(by),
                 Action::Camera(number) => self.change_camera(number),
                 Action::RecordPath => self.record_path(),
                 Action::Resize(size) => self.change_size(size)?,
@@ -516,6 +517,21 @@ impl Viewer {
         }
         let name = entry.name.clone();
         self.open_scene(&name);
+    }
+
+    /// The scene `by` places further in the list than the one on its way, or the one that is shown.
+    fn change_scene_by(&mut self, by: isize) {
+        let scenes = &self.status.scenes;
+        let now = self.arrival.as_ref().map_or(self.scene.as_str(), |arrival| arrival.scene().scene.as_str());
+        let at = scenes.iter().position(|entry| entry.name == now);
+        if scenes.is_empty() {
+            return;
+        }
+        let number = match at {
+            Some(at) => (at as isize + by).rem_euclid(scenes.len() as isize) as usize,
+            None => 0,
+        };
+        self.change_scene(number);
     }
 
     /// Begins to load a scene, as `--scene` names it, beside the one that is shown.
