@@ -272,10 +272,12 @@ fn a_person_goes_through_everything() {
 
     // Files: a linear picture, a clip, a report without names.
     display.key("shift+F2");
-    display.key("F3");
     wait_until(SLOW, "the linear picture", || {
         files(folder.path(), ".exr").iter().any(|file| file.metadata().is_ok_and(|m| m.len() > 1000))
     });
+    display.key("n");
+    viewer.wait_for(SOON, "the network is off", |state| state["network"] == false);
+    display.key("F3");
     wait_until(SLOW, "the clip", || {
         viewer.state()["status"]["clip"].is_null()
             && files(folder.path(), "").iter().any(|path| path.is_dir() && files(path, ".png").len() == 3)
