@@ -24,13 +24,15 @@ pub struct Record {
     folder: PathBuf,
     /// Whether the next finished frame is wanted.
     asked: bool,
+    /// Whether a frame that was asked for was given up, which has not been said.
+    given_up: bool,
     writing: Vec<Receiver<Result<PathBuf>>>,
 }
 
 impl Record {
     /// Captures go into `folder`, which is made when it is needed.
     pub fn into_folder(folder: PathBuf) -> Self {
-        Self { folder, asked: false, writing: Vec::new() }
+        Self { folder, asked: false, given_up: false, writing: Vec::new() }
     }
 
     /// Asks for the next frame that is begun. Says what stands in the way.
@@ -85,12 +87,14 @@ impl Record {
 
     /// The network was made anew: what was asked for has to be asked for again.
     pub fn forget(&mut self) {
+        self.given_up |= self.asked;
         self.asked = false;
     }
 
     /// What has been written since, or why not.
     pub fn news(&mut self) -> Option<String> {
-        let mut news = None;
+        let given_up = std::mem::take(&mut self.given_up);
+        let mut news = given_up.then(|| "the capture was not made: its frame was given up; ask again".to_owned());
         self.writing.retain(|receiver| match receiver.try_recv() {
             Ok(Ok(path)) => {
                 news = Some(format!("captured to {}", path.display()));
@@ -113,8 +117,12 @@ impl Record {
 }
 
 impl Drop for Record {
-    /// Captures that are being written are finished before the program ends.
+    /// Captures that are being written are finished before the program ends; one that was asked for and did not come is
+    /// said.
     fn drop(&mut self) {
+        if self.asked {
+            tracing::warn!("the capture was not made: its frame was not finished before the end");
+        }
         for receiver in self.writing.drain(..) {
             _ = receiver.recv();
         }
