@@ -148,6 +148,8 @@ impl Viewer {
         if let Some(clip) = self.clip.take() {
             tracing::warn!("{}", clip.finish());
         }
+        self.screenshots.finish();
+        self.session.finish_writing();
         leave::begin();
     }
 }

@@ -104,12 +104,19 @@ impl Linear {
     }
 }
 
-impl Drop for Linear {
-    /// Pictures that are being written are finished before the program ends.
-    fn drop(&mut self) {
+impl Linear {
+    /// Waits for everything that is being written.
+    pub fn finish(&mut self) {
         for receiver in self.writing.drain(..) {
             _ = receiver.recv();
         }
+    }
+}
+
+impl Drop for Linear {
+    /// Pictures that are being written are finished before the program ends.
+    fn drop(&mut self) {
+        self.finish();
         if self.asked {
             tracing::warn!("no linear picture: no frame was finished before the end");
         }

@@ -110,6 +110,13 @@ impl Record {
         news
     }
 
+    /// Waits for everything that is being written.
+    pub fn finish(&mut self) {
+        for receiver in self.writing.drain(..) {
+            _ = receiver.recv();
+        }
+    }
+
     /// Whether something is awaited.
     pub fn is_busy(&self) -> bool {
         self.asked || !self.writing.is_empty()
@@ -123,9 +130,7 @@ impl Drop for Record {
         if self.asked {
             tracing::warn!("the capture was not made: its frame was not finished before the end");
         }
-        for receiver in self.writing.drain(..) {
-            _ = receiver.recv();
-        }
+        self.finish();
     }
 }
 

@@ -134,12 +134,19 @@ impl Screenshots {
     }
 }
 
-impl Drop for Screenshots {
-    /// Pictures that are being written are finished before the program ends.
-    fn drop(&mut self) {
+impl Screenshots {
+    /// Waits for everything that is being written.
+    pub fn finish(&mut self) {
         for receiver in self.writing.drain(..) {
             _ = receiver.recv();
         }
+    }
+}
+
+impl Drop for Screenshots {
+    /// Pictures that are being written are finished before the program ends.
+    fn drop(&mut self) {
+        self.finish();
     }
 }
 

@@ -468,6 +468,12 @@ impl Session {
         }
     }
 
+    /// Waits for everything that is being written.
+    pub fn finish_writing(&mut self) {
+        self.record.finish();
+        self.linear.finish();
+    }
+
     /// What became of captures since the last call.
     pub fn capture_news(&mut self) -> Option<String> {
         self.record.news()
