@@ -1,7 +1,7 @@
-//! Times a frame of the exact route on a device, operation by operation.
+//! Times a frame of a route on a device, operation by operation.
 //!
-//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--form tile|truncating|matrix] [--certify] [--check]
-//! [--ops] WxH...`
+//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--route exact|tensor]
+//! [--form tile|truncating|matrix] [--certify] [--check] [--ops] WxH...`
 //!
 //! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
 //! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation);
@@ -23,6 +23,7 @@ struct Arguments {
     device: String,
     frames: usize,
     form: Option<Tuning>,
+    route: Route,
     ops: bool,
     certify: bool,
     check: bool,
@@ -34,6 +35,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         device: String::new(),
         frames: 5,
         form: None,
+        route: Route::Exact,
         ops: false,
         certify: false,
         check: false,
@@ -45,6 +47,13 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         match word.as_str() {
             "--device" => a.device = value()?,
             "--frames" => a.frames = value()?.parse()?,
+            "--route" => {
+                a.route = match value()?.as_str() {
+                    "exact" => Route::Exact,
+                    "tensor" => Route::Tensor,
+                    other => return Err(format!("{other} is neither exact nor tensor").into()),
+                }
+            }
             "--form" => {
                 a.form = Some(match value()?.as_str() {
                     "tile" => Tuning::Tile,
@@ -82,6 +91,26 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
+/// Milliseconds of a frame, the middle one.
+fn whole(device: &Arc<Device>, network: &Network, frames: usize) -> Result<f64, Box<dyn Error>> {
+    let stamps = Timestamps::new(device, "frame", 2)?;
+    let mut cmd = CommandBuffer::new(device, "frame")?;
+    cmd.begin()?;
+    cmd.reset_timestamps(&stamps);
+    cmd.write_timestamp(&stamps, 0);
+    network.record(&mut cmd, 0..network.steps());
+    cmd.write_timestamp(&stamps, 1);
+    cmd.end()?;
+    let mut times = Vec::new();
+    for _ in 0..frames + frames / 2 {
+        let ticket = device.submit(&[&cmd], &[], &[])?;
+        device.wait(ticket, Duration::from_secs(600))?;
+        times.extend(stamps.read()?.map(|stamps| stamps[1] - stamps[0]));
+    }
+    // The first ones warm up.
+    Ok(if times.len() > frames / 2 { median(&mut times[frames / 2..]) } else { f64::NAN })
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let a = arguments()?;
     let instance = Instance::new(&InstanceDesc::default())?;
@@ -99,10 +128,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let kernels = match a.form {
         Some(form) => Kernels::with_tuning(&device, Route::Exact, form)?,
-        None => Kernels::new(&device, Route::Exact)?,
+        None => Kernels::new(&device, a.route)?,
     };
     let weights = Weights::upload(&device, &synth::generate(Preset::Lively, 1)?)?;
-    println!("{}, {:?}", device.caps().name, kernels.tuning());
+    println!("{}, {} {:?}", device.caps().name, kernels.route().name(), kernels.tuning());
     for valid in a.sizes {
         let plan = Arc::new(Plan::new(&Geometry::new(valid)?));
         let network = Network::new(&device, &kernels, &weights, Arc::clone(&plan), NetworkOptions::default())?;
@@ -118,10 +147,22 @@ fn main() -> Result<(), Box<dyn Error>> {
             let unfused = Network::new(&device, &plain, &weights, Arc::clone(&plan), options)?;
             unfused.write_tensor(plan.features, &features)?;
             unfused.run(u64::MAX)?;
-            let differ = head.iter().zip(unfused.read_tensor(plan.head)?).filter(|(a, b)| **a != *b).count();
+            let want = unfused.read_tensor(plan.head)?;
+            let differ = head.iter().zip(&want).filter(|(a, b)| a != b).count();
             println!("{valid}: {differ} of {} bytes of the head differ from the plain form", head.len());
+            let values = |bytes: &[u8]| -> Vec<f64> {
+                bytes.chunks_exact(2).map(|b| f64::from(half::f16::from_le_bytes([b[0], b[1]]))).collect()
+            };
+            let (got, want) = (values(&head), values(&want));
+            let mean = |square: f64| (square / got.len() as f64).sqrt();
+            let error = mean(got.iter().zip(&want).map(|(a, b)| (a - b).powi(2)).sum());
+            println!(
+                "  its values differ by {error:.5} (root mean square) of {:.5}",
+                mean(want.iter().map(|v| v * v).sum())
+            );
             network.write_tensor(plan.features, &features)?;
         }
+        println!("{valid}: {:.3} ms without a timestamp between operations", whole(&device, &network, a.frames)?);
         let stamps = Timestamps::new(&device, "operations", plan.ops.len() as u32 + 1)?;
         let mut cmd = CommandBuffer::new(&device, "frame")?;
         cmd.begin()?;
@@ -166,9 +207,13 @@ fn main() -> Result<(), Box<dyn Error>> {
                 continue;
             }
             let (mut macs, mut name) = (plan.op_cost(plan.op(op)).macs, kind(&plan, op));
-            for next in (i + 1..plan.ops.len()).map(|next| OpId(next as u32)).take_while(|&op| network.is_covered(op)) {
-                macs += plan.op_cost(plan.op(next)).macs;
-                name = format!("{name} + {}", kind(&plan, next));
+            let covered = (op.0 + 1..plan.ops.len() as u32).map(OpId).take_while(|&op| network.is_covered(op));
+            let covered: Vec<OpId> = covered.collect();
+            macs += covered.iter().map(|&op| plan.op_cost(plan.op(op)).macs).sum::<u64>();
+            match covered.as_slice() {
+                [] => {}
+                [one] => name = format!("{name} + {}", kind(&plan, *one)),
+                [.., last] => name = format!("{name} .. {} ({} operations)", kind(&plan, *last), covered.len() + 1),
             }
             let (time, macs) = (median(times), macs as f64);
             let name = if a.ops { plan.op(op).label.clone() } else { name };

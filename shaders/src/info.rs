@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One compiled compute shader.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shader {
     /// `subject/stem`, or `subject/stem.variant` for a source with variants.
     pub name: &'static str,
@@ -14,7 +14,7 @@ pub struct Shader {
 }
 
 /// The interface of one module.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ShaderInfo {
     /// Invocations per workgroup in x, y, z. For a dimension given by a specialization
     /// constant this is the default; see [`ShaderInfo::workgroup_size_ids`].

@@ -74,20 +74,37 @@ pub fn samples(text: &str) -> Result<u32, String> {
 /// Where the network runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum RouteArg {
-    /// The exact route on a Vulkan device.
+    /// The fastest route on a Vulkan device that `--quality` allows.
     #[default]
     Auto,
     /// Portable compute kernels, bit for bit the arithmetic contract.
     Exact,
+    /// Matrix units that multiply halves: fast, near the contract, not bit for bit.
+    Tensor,
     /// The reference interpreter on the CPU: the network needs no device.
     Cpu,
 }
 
+/// What `--route auto` may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Quality {
+    /// Only routes that give the contract's bits.
+    Exact,
+    /// Also routes that come near them: at least 45 dB on the composed picture.
+    Fast,
+}
+
 impl RouteArg {
-    /// The name in tables and JSON of the route that is really taken.
+    /// The route where the scene needs a device in any case.
+    pub fn on_device(self) -> Self {
+        if self == Self::Cpu { Self::Exact } else { self }
+    }
+
+    /// The name in tables and JSON; of `auto`, that of the route that exact quality takes.
     pub fn resolved(self) -> &'static str {
         match self {
             Self::Auto | Self::Exact => "exact",
+            Self::Tensor => "tensor",
             Self::Cpu => "cpu",
         }
     }

@@ -126,7 +126,7 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
         });
     }
     let json = json!({
-        "route": args.route.resolved(),
+        "route": engines.route_name(),
         "scene": args.scene.scene,
         "device": engines.device_name(),
         "driver": engines.device().map(|device| device.caps().driver.clone()),
@@ -136,7 +136,7 @@ pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
         "sizes": measured,
     });
     let name = engines.device_name().unwrap_or("the CPU reference");
-    Ok(Outcome::yes(json, format!("{name}, route {}\n{}", args.route.resolved(), table(&measured))))
+    Ok(Outcome::yes(json, format!("{name}, route {}\n{}", engines.route_name(), table(&measured))))
 }
 
 /// Interleaved arms with route proof: dated performance evidence, whatever it shows.

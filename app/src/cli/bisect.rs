@@ -62,6 +62,11 @@ pub struct Finding {
 /// Compares two sides, frame by frame, operation by operation.
 pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
     let capture = Capture::open(&args.capture)?;
+    if args.route == RouteArg::Tensor {
+        bail!(
+            "route tensor runs whole blocks, which cannot be taken apart; `nrview parity --route tensor` says how far it is"
+        );
+    }
     let needs_device = args.route != RouteArg::Cpu || args.against == Against::Exact;
     let mut engines = Engines::new(globals, if needs_device { RouteArg::Exact } else { RouteArg::Cpu })?;
     let model = replay::recorded_model(globals, &mut engines, &capture)?;

@@ -138,7 +138,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         None => SourceIdentity::Scene { name: scene.name.to_string(), seed: args.seed, rate: args.rate },
     };
     // A scene needs a device on every route.
-    let mut engines = Engines::new(globals, if image.is_some() { args.route } else { RouteArg::Exact })?;
+    let mut engines = Engines::new(globals, if image.is_some() { args.route } else { args.route.on_device() })?;
     let source = model::source(globals)?;
     let model = engines.model(&source)?;
     let keep = match (args.boundaries, args.all_tensors) {

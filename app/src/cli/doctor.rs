@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use gpu::{AdapterInfo, DeviceSelector, Instance, InstanceDesc};
+use network::exec::tensor;
 use serde_json::json;
 
 use super::outcome::{CommandResult, Outcome};
@@ -31,7 +32,7 @@ pub fn run(globals: &Globals) -> CommandResult {
         "scenes": scenes,
         "devices": adapters.iter().map(|adapter| json!({
             "adapter": adapter,
-            "routes": { "exact": route(adapter) },
+            "routes": { "exact": route(adapter), "tensor": tensor_route(adapter) },
             "replay": {
                 "direct": "usable",
                 "secondary": "by opting in",
@@ -58,6 +59,14 @@ fn route(adapter: &AdapterInfo) -> String {
     match &adapter.usable {
         Ok(()) => "usable".to_owned(),
         Err(reason) => reason.clone(),
+    }
+}
+
+fn tensor_route(adapter: &AdapterInfo) -> String {
+    match (&adapter.usable, tensor::missing(&adapter.capabilities)) {
+        (Err(reason), _) => reason.clone(),
+        (Ok(()), Some(reason)) => format!("not available: {reason}"),
+        (Ok(()), None) => "usable, not bit-exact".to_owned(),
     }
 }
 
@@ -96,6 +105,7 @@ fn describe(out: &mut String, adapter: &AdapterInfo, chosen: bool) {
         caps.subgroup.size,
     );
     let _ = writeln!(out, "   route exact: {}", route(adapter));
+    let _ = writeln!(out, "   route tensor: {}", tensor_route(adapter));
     let _ = writeln!(out, "   commands: {}", replay(adapter));
     for feature in adapter.missing() {
         let weight = if feature.required { "required" } else { "optional" };

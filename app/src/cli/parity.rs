@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use network::frame::cpu::preprocess;
 use network::frame::cpu::preprocess::Source;
 use network::frame::{Parameters, Style};
+use network::geometry::Extent;
 use network::model::Model;
 use network::numerics::half;
 use network::parity::{Comparison, Fixture};
@@ -16,6 +17,7 @@ use serde_json::{Value, json};
 use super::Globals;
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
+use super::quality;
 use crate::engine::{Engines, model};
 
 /// Arguments of `nrview parity`.
@@ -30,12 +32,21 @@ pub struct ParityArgs {
     /// Production submissions that must give the same head; the CPU reference needs only one.
     #[arg(long, default_value = "3", value_parser = args::count)]
     submissions: u32,
+    /// On a route that is not exact: frames of the temporal sequence, and as many again of a still camera.
+    #[arg(long, value_name = "N", default_value = "60")]
+    pub frames: u32,
+    /// Size of the temporal sequence.
+    #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
+    pub size: Extent,
+    /// Frames of a still camera over which the difference must not grow.
+    #[arg(long, value_name = "N", default_value = "60")]
+    pub still_frames: u32,
 }
 
 impl ParityArgs {
     /// The usual checks of these fixtures on a route.
     pub fn of(fixtures: Vec<PathBuf>, route: RouteArg) -> Self {
-        Self { fixtures, route, submissions: 3 }
+        Self { fixtures, route, submissions: 3, frames: 0, size: Extent::new(640, 360), still_frames: 0 }
     }
 }
 
@@ -51,6 +62,9 @@ struct Check {
 pub fn run(globals: &Globals, args: &ParityArgs) -> CommandResult {
     let fixtures = open_all(&args.fixtures)?;
     let mut engines = Engines::new(globals, args.route)?;
+    if engines.route_name() == "tensor" {
+        return quality::run(globals, args, &fixtures, engines);
+    }
     let mut text = String::new();
     let mut documents = Vec::new();
     let mut all = true;
@@ -65,9 +79,9 @@ pub fn run(globals: &Globals, args: &ParityArgs) -> CommandResult {
         documents.push(document(fixture, &model, &checks, passes, started.elapsed().as_secs_f64()));
     }
     let (passed, total) = (documents.iter().filter(|d| d["passes"] == true).count(), fixtures.len());
-    text.push_str(&format!("{passed} of {total} fixtures pass on route {}\n", args.route.resolved()));
+    text.push_str(&format!("{passed} of {total} fixtures pass on route {}\n", engines.route_name()));
     let json = json!({
-        "route": args.route.resolved(),
+        "route": engines.route_name(),
         "device": engines.device_name(),
         "passes": all,
         "fixtures": documents,
@@ -92,7 +106,7 @@ fn open_all(directories: &[PathBuf]) -> Result<Vec<Fixture>> {
 }
 
 /// The model of `--model`, or without one the model that the fixture names.
-fn fixture_model(globals: &Globals, engines: &mut Engines, fixture: &Fixture) -> Result<Model> {
+pub fn fixture_model(globals: &Globals, engines: &mut Engines, fixture: &Fixture) -> Result<Model> {
     let identity = fixture.model.as_ref();
     let named = globals.model.as_deref().filter(|name| *name != "auto");
     let model = match (named, identity) {

@@ -112,7 +112,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let source = model::source(globals)?;
     let scene = args.scene.load_with_bar()?;
     // The scene needs a device on every route.
-    let mut engines = Engines::new(globals, RouteArg::Exact)?;
+    let mut engines = Engines::new(globals, args.route.on_device())?;
     let device = engines.device().context("no device")?.clone();
     fit::check(&device, args.size, 0)?;
     let model = engines.model(&source)?;
@@ -123,7 +123,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let studio = Studio::new(&device, scene)?;
     let mut frames: Box<dyn Frames> = match args.route {
         RouteArg::Cpu => Box::new(OnCpu::new(&studio, &geometry, &model)?),
-        RouteArg::Auto | RouteArg::Exact => {
+        RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
             let (_, kernels, weights) = engines.parts(&model)?;
             let mut neural = Neural::new(&studio, &kernels, &weights, &geometry, None)?;
             neural.ask_replay(&studio, globals.replay, model.digest())?;
@@ -176,7 +176,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         "field": geometry.field.to_string(),
         "model": model.description(),
         "digest": model.digest(),
-        "route": args.route.resolved(),
+        "route": if args.route == RouteArg::Cpu { "cpu" } else { engines.route_name() },
         "device": device.caps().name,
         "scene": args.scene.scene,
         "rate": rate,

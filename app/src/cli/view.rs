@@ -127,6 +127,7 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         mode: args.split.map(Into::into),
         sides: [args.left.clone(), args.right.clone()],
         source: model::source(globals)?,
+        route: args.route,
         network: !args.no_network,
         vsync: !args.no_vsync,
         fullscreen: args.fullscreen,
@@ -136,7 +137,6 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         captures: args.captures.clone(),
         demo: args.demo.map(|ms| (Duration::from_millis(ms.into()), args.screenshots.clone())),
         lose_device: args.lose_device,
-        route: if args.route == RouteArg::Auto { "auto" } else { "exact" },
         screenshots: args.screenshots.clone().unwrap_or_else(|| "screenshots".into()),
         paths: args.paths.clone(),
     };

@@ -2,6 +2,7 @@
 
 pub mod arms;
 pub mod catalog;
+pub mod choice;
 pub mod device;
 pub mod fit;
 pub mod gpu_route;
@@ -23,12 +24,12 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use gpu::Device;
-use network::exec::{self, Kernels, Network, NetworkOptions, Weights};
+use network::exec::{Kernels, Network, NetworkOptions, Weights};
 use network::model::{Model, Source};
 use network::plan::Plan;
 
 use crate::cli::Globals;
-use crate::cli::args::RouteArg;
+use crate::cli::args::{Quality, RouteArg};
 use gpu_route::GpuRoute;
 use route::{CpuRoute, Route};
 
@@ -48,9 +49,9 @@ impl Engines {
     pub fn new(globals: &Globals, route: RouteArg) -> Result<Self> {
         let gpu = match route {
             RouteArg::Cpu => None,
-            RouteArg::Auto | RouteArg::Exact => {
+            RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
                 let device = device::open(globals)?;
-                let kernels = Kernels::new(&device, exec::Route::Exact)?;
+                let kernels = choice::kernels(&device, route, globals.quality.unwrap_or(Quality::Exact))?;
                 Some((device, kernels))
             }
         };
@@ -60,6 +61,11 @@ impl Engines {
     /// The device, where the route has one.
     pub fn device(&self) -> Option<&Arc<Device>> {
         self.gpu.as_ref().map(|(device, _)| device)
+    }
+
+    /// Name of the route that is taken, in tables and JSON.
+    pub fn route_name(&self) -> &'static str {
+        self.gpu.as_ref().map_or("cpu", |(_, kernels)| kernels.route().name())
     }
 
     /// Name of the device, where the route has one.

@@ -6,10 +6,12 @@ use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use gpu::Device;
-use network::exec::{Kernels, Route, Weights};
+use network::exec::{Kernels, Weights};
 use network::model::{Info, Source};
 
 use super::leave;
+use crate::cli::args::{Quality, RouteArg};
+use crate::engine::choice;
 
 /// A model for a side of a comparison, on the device.
 pub struct Model {
@@ -102,11 +104,16 @@ pub enum Loading {
 
 impl Loading {
     /// Starts preparing, with kernels that are there already if there are some.
-    pub fn start(device: &Arc<Device>, source: Source, kernels: Option<Arc<Kernels>>) -> Self {
+    pub fn start(
+        device: &Arc<Device>,
+        source: Source,
+        kernels: Option<Arc<Kernels>>,
+        route: (RouteArg, Quality),
+    ) -> Self {
         let device = Arc::clone(device);
         let unwanted = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&unwanted);
-        Self::Running(Some(std::thread::spawn(move || load(&device, &source, kernels, &stop))), unwanted)
+        Self::Running(Some(std::thread::spawn(move || load(&device, &source, kernels, route, &stop))), unwanted)
     }
 
     /// Takes over what has been prepared; true when that has just happened.
@@ -139,7 +146,13 @@ impl Drop for Loading {
     }
 }
 
-fn load(device: &Arc<Device>, source: &Source, kernels: Option<Arc<Kernels>>, unwanted: &AtomicBool) -> Result<Loaded> {
+fn load(
+    device: &Arc<Device>,
+    source: &Source,
+    kernels: Option<Arc<Kernels>>,
+    (route, quality): (RouteArg, Quality),
+    unwanted: &AtomicBool,
+) -> Result<Loaded> {
     let go_on = || if unwanted.load(Ordering::Relaxed) { Err(anyhow!("not wanted any more")) } else { Ok(()) };
     let model = source.open(true)?;
     go_on()?;
@@ -147,7 +160,7 @@ fn load(device: &Arc<Device>, source: &Source, kernels: Option<Arc<Kernels>>, un
     go_on()?;
     let kernels = match kernels {
         Some(kernels) => kernels,
-        None => Kernels::new(device, Route::Exact)?,
+        None => choice::kernels(device, route, quality)?,
     };
     Ok(Loaded {
         kernels,

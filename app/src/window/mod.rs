@@ -44,6 +44,7 @@ use network::model::Source;
 use winit::event_loop::EventLoop;
 
 use crate::cli::Globals;
+use crate::cli::args::RouteArg;
 use crate::cli::scene::SceneArgs;
 use crate::engine::side::Side;
 use layout::CompareMode;
@@ -62,8 +63,8 @@ pub struct Options {
     pub sides: [Option<Side>; 2],
     /// The weights.
     pub source: Source,
-    /// Route asked for, by name.
-    pub route: &'static str,
+    /// Route asked for.
+    pub route: RouteArg,
     /// Wait for the display's refresh.
     pub vsync: bool,
     /// Start in fullscreen.

@@ -266,6 +266,7 @@ impl Sides {
 fn check_route(route: RouteArg) -> Result<()> {
     match route {
         RouteArg::Auto | RouteArg::Exact => Ok(()),
+        RouteArg::Tensor => Err(anyhow!("a side has the window's own route; start the viewer with --route tensor")),
         RouteArg::Cpu => Err(anyhow!("the route cpu is not one of the window's; there is exact")),
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
+use network::exec::Route;
 use network::geometry::Extent;
 use renderer::{CameraPath, Scene};
 use winit::raw_window_handle::HasDisplayHandle as _;
@@ -30,6 +31,7 @@ use super::saved::{self, Saved};
 use super::screenshot::{Purpose, Screenshots};
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
+use crate::cli::args::{Quality, RouteArg};
 use crate::cli::scene::SceneArgs;
 use crate::cli::{Globals, write};
 use crate::engine::measure::Measure;
@@ -103,7 +105,8 @@ impl Viewer {
         let later = options.scene.is_file();
         let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
         let source = options.network.then(|| options.source.clone());
-        let mut session = Session::new(&device, scene, size, source)?;
+        let route = (options.route, globals.quality.unwrap_or(Quality::Fast));
+        let mut session = Session::on_route(&device, scene, size, source, route)?;
         session.ask_replay(globals.replay)?;
         let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
         if later {
@@ -156,9 +159,7 @@ impl Viewer {
             pacing: Pacing::new(now),
             status: Status {
                 device: device.caps().name.clone(),
-                route: "exact".to_owned(),
-                route_asked: options.route.to_owned(),
-                route_why: "the only route of this program that is exact on any device".to_owned(),
+                route_asked: if options.route == RouteArg::Auto { "auto" } else { options.route.resolved() }.to_owned(),
                 scenes: catalog::all(),
                 presets: Presets::of_user().names(),
                 ..Status::default()
@@ -369,6 +370,15 @@ impl Viewer {
             status.cameras = cameras.iter().map(|(name, _)| name.clone()).collect();
         }
         status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
+        if let Loading::Ready(loaded) = self.session.loading() {
+            let route = loaded.kernels.route();
+            route.name().clone_into(&mut status.route);
+            status.route_why = match route {
+                Route::Exact => "bit for bit the contract",
+                Route::Tensor => "matrix units, near the contract but not exact; --quality exact or --route exact",
+            }
+            .to_owned();
+        }
         status.loading = self.session.is_loading();
         status.network_ms = numbers.times.map(|times| times.network);
         let drawn = self.graphics.times();

@@ -44,6 +44,10 @@ fn resolve<'a>(bound: &Bound, placement: &Placement, objects: &'a Objects) -> Bi
             let buffer = objects.weights.buffer(slice);
             BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
         }
+        Bound::Tiles(slice) => {
+            let buffer = objects.weights.tile_buffer(slice);
+            BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
+        }
     }
 }
 

@@ -37,6 +37,16 @@ pub enum ExecError {
         /// Name of the shader.
         shader: String,
     },
+    /// The device cannot run a route.
+    #[error("route {route} is not available on {device}: {reason}")]
+    Unavailable {
+        /// Name of the route.
+        route: &'static str,
+        /// Name of the device.
+        device: String,
+        /// What it lacks.
+        reason: String,
+    },
     /// The weights were made for another plan.
     #[error("the uploaded weights have nothing at byte {offset} of record {record}")]
     MissingWeight {

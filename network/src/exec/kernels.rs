@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use gpu::{ComponentType, ComputePipeline, Device, MatrixScope, PipelineDesc};
 
+use super::tensor::{self, Fragments, TensorKernel};
 use super::{ExecError, certify};
 
 /// Which arithmetic executes the plan.
@@ -12,6 +13,8 @@ use super::{ExecError, certify};
 pub enum Route {
     /// Bit for bit the contract, on any Vulkan 1.3 device.
     Exact,
+    /// Matrix units that multiply halves: the sums differ from the contract's.
+    Tensor,
 }
 
 impl Route {
@@ -19,6 +22,7 @@ impl Route {
     pub const fn name(self) -> &'static str {
         match self {
             Route::Exact => "exact",
+            Route::Tensor => "tensor",
         }
     }
 }
@@ -130,6 +134,8 @@ pub(super) enum Kernel {
     MergeBoth,
     PostBlend,
     Head,
+    /// One of the tensor route's own.
+    Tensor(TensorKernel),
 }
 
 impl Kernel {
@@ -194,6 +200,7 @@ impl Kernel {
             Kernel::MergeBoth => Some("network/merge.both".into()),
             Kernel::PostBlend => Some("network/post_blend".into()),
             Kernel::Head => Some("network/head".into()),
+            Kernel::Tensor(_) => None,
         }
     }
 }
@@ -280,6 +287,10 @@ pub struct Kernels {
     device: Arc<Device>,
     route: Route,
     tuning: Tuning,
+    /// Whether a software model takes the place of matrix units.
+    model: bool,
+    /// How the device spreads matrices, on the tensor route.
+    fragments: Option<Fragments>,
     pipelines: HashMap<Kernel, Arc<ComputePipeline>>,
 }
 
@@ -290,6 +301,9 @@ impl Kernels {
     /// # Errors
     /// The device lacks something a kernel needs, or pipeline creation fails.
     pub fn new(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
+        if route == Route::Tensor {
+            return Self::tensor(device);
+        }
         let tuning = Tuning::of(device);
         if matches!(tuning, Tuning::Lanes(_)) {
             return Self::with_tuning(device, route, tuning);
@@ -336,7 +350,42 @@ impl Kernels {
             by_shader.insert(name, Arc::clone(&pipeline));
             pipelines.insert(kernel, pipeline);
         }
-        Ok(Arc::new(Self { device: Arc::clone(device), route, tuning, pipelines }))
+        Ok(Arc::new(Self { device: Arc::clone(device), route, tuning, model: false, fragments: None, pipelines }))
+    }
+
+    /// The kernels of the tensor route, with those of the exact route that it shares.
+    fn tensor(device: &Arc<Device>) -> Result<Arc<Self>, ExecError> {
+        if let Some(reason) = tensor::missing(device.caps()) {
+            let device = device.caps().name.clone();
+            return Err(ExecError::Unavailable { route: Route::Tensor.name(), device, reason });
+        }
+        Self::on_matrices(device, false)
+    }
+
+    /// The kernels of the tensor route on a software model of the matrix units, for devices without them.
+    #[cfg(test)]
+    pub(super) fn tensor_model(device: &Arc<Device>) -> Result<Arc<Self>, ExecError> {
+        Self::on_matrices(device, true)
+    }
+
+    fn on_matrices(device: &Arc<Device>, model: bool) -> Result<Arc<Self>, ExecError> {
+        let fragments = if model { Fragments::natural() } else { Fragments::probe(device)? };
+        let shared = [Kernel::Pool, Kernel::MergeCode, Kernel::GemmJoin];
+        // The join in halves, which the model's devices may lack, is in the truncating form.
+        let shared = shared.iter().filter(|&&kernel| !(model && kernel == Kernel::GemmJoin));
+        let mut pipelines = HashMap::new();
+        for &kernel in shared {
+            let name = kernel.shader(Tuning::Truncating).expect("a kernel of this form");
+            pipelines.insert(kernel, Arc::new(Self::pipeline_of(device, &name, Tuning::Tile)?));
+        }
+        for kernel in TensorKernel::ALL {
+            let name = kernel.shader(model, fragments.alike);
+            let shader = shaders::shader(&name).ok_or_else(|| ExecError::MissingShader { shader: name.clone() })?;
+            let desc = PipelineDesc { name: &name, shader, constants: &[], subgroup_size: (!model).then_some(32) };
+            pipelines.insert(Kernel::Tensor(kernel), Arc::new(ComputePipeline::with(device, &desc)?));
+        }
+        let (device, route, tuning, fragments) = (Arc::clone(device), Route::Tensor, Tuning::Tile, Some(fragments));
+        Ok(Arc::new(Self { device, route, tuning, model, fragments, pipelines }))
     }
 
     fn pipeline_of(device: &Arc<Device>, name: &str, tuning: Tuning) -> Result<ComputePipeline, ExecError> {
@@ -365,6 +414,16 @@ impl Kernels {
     /// The form of the kernels.
     pub fn tuning(&self) -> Tuning {
         self.tuning
+    }
+
+    /// Whether a software model takes the place of matrix units.
+    pub(super) fn is_model(&self) -> bool {
+        self.model
+    }
+
+    /// How the device spreads matrices; on the tensor route.
+    pub(super) fn fragments(&self) -> Option<&Fragments> {
+        self.fragments.as_ref()
     }
 
     pub(super) fn tiles(&self) -> Tiles {

@@ -471,7 +471,7 @@ fn length(range: &Range<u64>) -> u32 {
 }
 
 /// Workgroups for `items` invocations of an elementwise kernel.
-fn linear_groups(items: u64) -> [u32; 3] {
+pub(super) fn linear_groups(items: u64) -> [u32; 3] {
     let groups = items.div_ceil(LINEAR);
     let width = groups.min(LINEAR_WIDTH);
     [width as u32, groups.div_ceil(width.max(1)) as u32, 1]

@@ -23,6 +23,7 @@ mod network;
 mod recorder;
 mod retained;
 mod step;
+pub mod tensor;
 mod weights;
 
 pub use error::ExecError;

@@ -9,11 +9,12 @@ use super::ExecError;
 use super::blocks::Bounds;
 use super::describe;
 use super::fusion::Fusions;
-use super::kernels::Kernels;
+use super::kernels::{Kernels, Route};
 use super::lower;
 use super::memory::{self, GUARD, Memory, Placement};
 use super::recorder::{Issue, Sink};
 use super::step::{Bound, Step};
+use super::tensor::{self, Groups};
 use super::weights::Weights;
 use crate::plan::{OpId, Plan, TensorId};
 use crate::replay::{Lowering, Policy};
@@ -48,6 +49,8 @@ pub struct Network {
     pub(super) plan: Arc<Plan>,
     pub(super) placement: Placement,
     fusions: Fusions,
+    /// What runs together on the tensor route.
+    groups: Option<Groups>,
     pub(super) steps: Vec<Step>,
     /// First step of every operation, and one past the last.
     first_step: Vec<usize>,
@@ -90,12 +93,13 @@ impl Network {
     ) -> Result<Self, ExecError> {
         let limits = &device.caps().limits;
         let most = limits.max_memory_allocation.min(limits.max_buffer_size);
-        let fused = !options.keep_all && !options.unfused;
+        let groups = (kernels.route() == Route::Tensor).then(|| Groups::of(&plan));
+        let fused = !options.keep_all && !options.unfused && groups.is_none();
         let fusions = if fused { Fusions::of(&plan, kernels.tiles()) } else { Fusions::default() };
         let placement = if options.keep_all {
             Placement::separate(&plan, most)
         } else {
-            Placement::shared(&fusions.memory_plan(&plan))
+            Placement::shared(&groups.as_ref().map_or_else(|| fusions.memory_plan(&plan), |g| g.memory_plan(&plan)))
         };
         if placement.buffers.iter().any(|&bytes| bytes > most) {
             return Err(memory::too_large(&plan, placement.bytes(), most, "maxMemoryAllocationSize"));
@@ -112,8 +116,16 @@ impl Network {
             },
         };
         let (mut steps, mut first_step) = (Vec::new(), vec![0]);
+        let tiles = kernels.fragments().map(|order| weights.tiles(device, order)).transpose()?;
         for index in 0..plan.ops.len() {
-            steps.extend(lowering.steps(OpId(index as u32))?);
+            let op = OpId(index as u32);
+            steps.extend(match groups.as_ref().zip(tiles) {
+                Some((groups, weights)) => {
+                    let (model, strips) = (kernels.is_model(), kernels.fragments().is_some_and(|f| f.alike));
+                    tensor::Lowering { plan: &plan, weights, groups, exact: &lowering, strips, model }.steps(op)?
+                }
+                None => lowering.steps(op)?,
+            });
             first_step.push(steps.len());
         }
         let arenas = placement
@@ -149,8 +161,16 @@ impl Network {
         let mut objects =
             Objects { sets: Vec::new(), arenas, scratch, kernels: Arc::clone(kernels), weights: Arc::clone(weights) };
         objects.sets = describe::sets(device, &steps, &placement, &objects)?;
-        let mut network =
-            Self { plan, placement, fusions, steps, first_step, barriers: Vec::new(), objects: Arc::new(objects) };
+        let mut network = Self {
+            plan,
+            placement,
+            fusions,
+            groups,
+            steps,
+            first_step,
+            barriers: Vec::new(),
+            objects: Arc::new(objects),
+        };
         network.barriers = network.choose_barriers(options.barriers);
         network.write_guards()?;
         Ok(network)
@@ -198,7 +218,7 @@ impl Network {
 
     /// Whether the operation before this one does its work: this one then has no steps.
     pub fn is_covered(&self, op: OpId) -> bool {
-        self.fusions.covers(op)
+        self.groups.as_ref().map_or_else(|| self.fusions.covers(op), |groups| groups.covers(op))
     }
 
     /// Work of one step in multiply-accumulates, elementwise steps included by what they take.

@@ -19,6 +19,8 @@ pub(super) enum Bound {
     },
     /// Bytes of the weights.
     Weight(Slice),
+    /// Bytes of the tensor route's weights.
+    Tiles(Slice),
     /// The first bytes of the scratch buffer, which holds nothing beyond its operation.
     Scratch(u64),
 }

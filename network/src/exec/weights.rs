@@ -4,13 +4,14 @@
 //! Half matrices are natural `[k][n]`, vectors and priors natural, head scales one half in a 32-bit word.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gpu::{Buffer, BufferDesc, BufferUsage, Device, MemoryKind};
 use half::f16;
 use rayon::prelude::*;
 
 use super::ExecError;
+use super::tensor::{Fragments, TensorWeights};
 use crate::geometry::{Extent, Geometry};
 use crate::model::{Model, ModelError};
 use crate::plan::{MatrixF16Ref, MatrixRef, OpKind, Plan, PriorRef, ScaleRef, VectorRef};
@@ -99,6 +100,9 @@ fn pieces(kind: &OpKind) -> Vec<Piece> {
 
 /// The weights of one model on one device; device lifetime.
 pub struct Weights {
+    model: Option<Model>,
+    /// The tensor route's form, made when a network of that route asks for it.
+    tiles: OnceLock<TensorWeights>,
     buffers: Vec<Buffer>,
     slices: HashMap<(String, usize), Slice>,
     bytes: u64,
@@ -148,7 +152,7 @@ impl Weights {
             })
             .collect::<Result<Vec<_>, gpu::Error>>()?;
         let bytes = buffers.iter().map(Buffer::size).sum();
-        Ok(Arc::new(Self { buffers, slices, bytes }))
+        Ok(Arc::new(Self { model: Some(model.clone()), tiles: OnceLock::new(), buffers, slices, bytes }))
     }
 
     /// Where the weights of a plan would lie, without a device.
@@ -160,12 +164,27 @@ impl Weights {
             ((record.to_owned(), offset), slice)
         };
         let slices = plan.ops.iter().flat_map(|op| pieces(&op.kind)).map(place).collect();
-        Self { buffers: Vec::new(), slices, bytes: 0 }
+        Self { model: None, tiles: OnceLock::new(), buffers: Vec::new(), slices, bytes: 0 }
     }
 
     /// Bytes on the device.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.bytes + self.tiles.get().map_or(0, TensorWeights::bytes)
+    }
+
+    /// The weights in tiles for matrix units, uploaded when first asked for.
+    pub(super) fn tiles(&self, device: &Arc<Device>, order: &Fragments) -> Result<&TensorWeights, ExecError> {
+        if self.tiles.get().is_none() {
+            let model = self.model.as_ref().expect("uploaded weights come from a model");
+            // Of two that arrive at once the first stays.
+            let _ = self.tiles.set(TensorWeights::upload(device, model, order)?);
+        }
+        Ok(self.tiles.get().expect("set above"))
+    }
+
+    /// The buffer of a slice of [`Weights::tiles`].
+    pub(super) fn tile_buffer(&self, slice: Slice) -> &Buffer {
+        self.tiles.get().expect("a slice of them exists").buffer(slice)
     }
 
     pub(super) fn buffer(&self, slice: Slice) -> &Buffer {

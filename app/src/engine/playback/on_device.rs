@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use gpu::{Buffer, BufferDesc, BufferUsage, Device, MemoryKind};
 use network::bisect::DeviceSide;
-use network::exec::{Kernels, Network, NetworkOptions, Weights};
+use network::exec::{Kernels, Network, NetworkOptions, Route, Weights};
 use network::frame::cpu::{Composed, Half4};
 use network::frame::{Frame, FrameInputs, Passes, SourceKind};
 use network::model::Model;
@@ -47,7 +47,10 @@ impl OnDevice {
         let passes = Passes::new(&device)?;
         let inputs = FrameInputs { color: &color, kind, motion: Some(&motion) };
         let frame = Frame::new(&passes, &plan.geometry, inputs, network.features(), network.head())?;
-        let name = format!("exact on {}", device.caps().name);
+        if keep == Keep::All && kernels.route() == Route::Tensor {
+            bail!("route tensor runs whole blocks and keeps no tensor within them; take --route exact");
+        }
+        let name = format!("{} on {}", kernels.route().name(), device.caps().name);
         Ok(Self { device, kernels, weights, network, stepwise: None, frame, color, motion, name })
     }
 

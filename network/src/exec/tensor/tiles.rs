@@ -1,0 +1,69 @@
+//! Layout of matrices for matrix units: tiles of 16 x 16 halves, each 16 columns of 16 k.
+
+use half::f16;
+
+use crate::numerics::e4m3;
+
+/// Halves of a tile.
+pub const TILE: usize = 256;
+
+/// A natural `[k][n]` matrix as `[k / 16][n / 16]` tiles.
+pub fn tiles(natural: &[u16], k: usize, n: usize) -> Vec<u16> {
+    let mut out = vec![0; natural.len()];
+    let columns = n / 16;
+    for (at, tile) in out.chunks_exact_mut(TILE).enumerate() {
+        let (first_k, first_n) = (at / columns * 16, at % columns * 16);
+        for (column, values) in tile.chunks_exact_mut(16).enumerate() {
+            for (row, value) in values.iter_mut().enumerate() {
+                *value = natural[(first_k + row) * n + first_n + column];
+            }
+        }
+    }
+    debug_assert_eq!(natural.len(), k * n);
+    out
+}
+
+/// Columns `first .. first + count` of a natural `[k][n]` matrix.
+pub fn columns(natural: &[u16], n: usize, first: usize, count: usize) -> Vec<u16> {
+    natural.chunks_exact(n).flat_map(|row| row[first..first + count].iter().copied()).collect()
+}
+
+/// Halves of codes; NaN codes are zero.
+pub fn halves(codes: &[u8]) -> Vec<u16> {
+    let table: Vec<u16> = (0..=255).map(e4m3::decode).collect();
+    codes.iter().map(|&code| table[usize::from(code)]).collect()
+}
+
+/// A vector with each sixteen of its values in all sixteen rows of a tile, rows first.
+pub fn spread(vector: &[f16]) -> Vec<u16> {
+    let tile = |values: &[f16]| std::iter::repeat_n(values, 16).flatten().map(|v| v.to_bits()).collect::<Vec<_>>();
+    vector.chunks_exact(16).flat_map(tile).collect()
+}
+
+/// A natural matrix of `n` columns with zero columns up to sixteen.
+pub fn widened(natural: &[u16], n: usize) -> Vec<u16> {
+    natural.chunks_exact(n).flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(0, 16 - n))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_holds_sixteen_columns_of_sixteen_k() {
+        let (k, n) = (32, 48);
+        let natural: Vec<u16> = (0..k * n).map(|i| i as u16).collect();
+        let out = tiles(&natural, k, n);
+        for (kk, c) in [(0, 0), (5, 17), (31, 47), (16, 32)] {
+            let at = ((kk / 16) * (n / 16) + c / 16) * TILE + (c % 16) * 16 + kk % 16;
+            assert_eq!(out[at], natural[kk * n + c]);
+        }
+    }
+
+    #[test]
+    fn vectors_fill_all_rows() {
+        let vector: Vec<f16> = (0..32).map(|i| f16::from_f32(i as f32)).collect();
+        let out = spread(&vector);
+        assert_eq!(out[TILE + 3 * 16 + 5], f16::from_f32(21.0).to_bits());
+    }
+}

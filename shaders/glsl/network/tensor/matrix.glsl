@@ -1,0 +1,217 @@
+// 16 x 16 x 16 matrices of halves shared by 32 invocations, the only operation of the tensor route that the exact route does
+// not have.
+//
+// With MATRIX_MODEL 0 they are cooperative matrices of the device. With MATRIX_MODEL 1 a model takes their place, so that tiling, data
+// movement and epilogues run on any device: a warp is 32 neighbouring invocations, an accumulator lies in their registers, and
+// a right operand is read from memory when it is multiplied. Kernels therefore never keep one of shared memory across a
+// barrier.
+//
+// Operands come from `tile_memory` or from `weights`, positions and strides are in elements of eight halves. A weight tile
+// is contiguous. Include after both are declared.
+#ifndef MATRIX_GLSL
+#define MATRIX_GLSL
+
+#include "pairs.glsl"
+
+#if MATRIX_MODEL
+// Compilers for CPUs take long over unrolled loops.
+#define UNROLL [[dont_unroll]]
+#else
+#define UNROLL [[unroll]]
+#endif
+// Elements of a weight tile or of a vector spread over 16 rows.
+const uint TILE = 32u;
+
+#if MATRIX_MODEL
+// The sixteen halves of the invocation's row.
+struct MatrixA { uint w[8]; };
+struct MatrixB { uint at; uint stride; uint kind; };
+// Row lane / 2, columns 8 * (lane & 1) and following, two a word.
+struct MatrixC { uint w[4]; };
+
+const uint B_WEIGHTS = 0u, B_ROWS = 1u, B_COLUMNS = 2u, B_ONES = 3u;
+
+float memory_half(uint i) { return half_to_f32(tile_memory[i >> 3][(i >> 1) & 3u] >> (16u * (i & 1u)) & 0xffffu); }
+float weight_half(uint i) { return half_to_f32(weights[i >> 3][(i >> 1) & 3u] >> (16u * (i & 1u)) & 0xffffu); }
+uint own_row() { return (gl_LocalInvocationIndex & 31u) >> 1; }
+uint own_part() { return gl_LocalInvocationIndex & 1u; }
+
+MatrixC zero_c() { return MatrixC(uint[4](0u, 0u, 0u, 0u)); }
+
+MatrixA load_a(uint at, uint stride) {
+    uvec4 low = tile_memory[at + own_row() * stride], high = tile_memory[at + own_row() * stride + 1u];
+    return MatrixA(uint[8](low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w));
+}
+
+// The other half of a row is the neighbour's.
+MatrixA as_a(MatrixC c) {
+    MatrixA a;
+    for (uint i = 0; i < 4; i++) {
+        uint other = subgroupShuffleXor(c.w[i], 1u);
+        a.w[i] = own_part() == 0u ? c.w[i] : other;
+        a.w[4 + i] = own_part() == 0u ? other : c.w[i];
+    }
+    return a;
+}
+
+MatrixB ones_b() { return MatrixB(0u, 0u, B_ONES); }
+MatrixB load_b_weights(uint at) { return MatrixB(at, 2u, B_WEIGHTS); }
+MatrixB load_b_rows(uint at, uint stride) { return MatrixB(at, stride, B_ROWS); }
+MatrixB load_b_columns(uint at, uint stride) { return MatrixB(at, stride, B_COLUMNS); }
+
+MatrixC load_c(uint at, uint stride) {
+    uvec4 w = tile_memory[at + own_row() * stride + own_part()];
+    return MatrixC(uint[4](w.x, w.y, w.z, w.w));
+}
+
+MatrixC load_c_weights(uint at) {
+    uvec4 w = weights[at + own_row() * 2u + own_part()];
+    return MatrixC(uint[4](w.x, w.y, w.z, w.w));
+}
+
+void store_c(MatrixC c, uint at, uint stride) {
+    tile_memory[at + own_row() * stride + own_part()] = uvec4(c.w[0], c.w[1], c.w[2], c.w[3]);
+}
+
+// Sixteen products and the accumulator summed in f32, then rounded to half once.
+MatrixC multiply(MatrixA a, MatrixB b, MatrixC c) {
+    float sums[8];
+    for (uint i = 0; i < 8; i++) sums[i] = half_to_f32(c.w[i >> 1] >> (16u * (i & 1u)) & 0xffffu);
+    for (uint k = 0; k < 16; k++) {
+        float x = half_to_f32(a.w[k >> 1] >> (16u * (k & 1u)) & 0xffffu);
+        for (uint i = 0; i < 8; i++) {
+            uint n = 8u * own_part() + i;
+            float y = 1.0;
+            if (b.kind == B_WEIGHTS) {
+                y = weight_half((b.at + n * b.stride) * 8u + k);
+            } else if (b.kind != B_ONES) {
+                uint major = b.kind == B_ROWS ? k : n, minor = b.kind == B_ROWS ? n : k;
+                y = memory_half((b.at + major * b.stride) * 8u + minor);
+            }
+            sums[i] += x * y;
+        }
+    }
+    for (uint i = 0; i < 4; i++) c.w[i] = half_pack(half_round(sums[2 * i]), half_round(sums[2 * i + 1]));
+    return c;
+}
+
+#define MATRIX_WORDS(c) 4u
+#define matrix_word(c, i) c.w[i]
+#define set_matrix_word(c, i, word) c.w[i] = word
+
+#else
+
+#define MatrixA coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseA>
+#define MatrixB coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseB>
+#define MatrixC coopmat<float16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>
+
+#define multiply(a, b, c) coopMatMulAdd(a, b, c)
+#define MATRIX_WORDS(c) (uint(c.length()) / 2u)
+#define matrix_word(c, i) packFloat2x16(f16vec2(c[2u * (i)], c[2u * (i) + 1u]))
+#define set_matrix_word(c, i, word)                      \
+    {                                                    \
+        f16vec2 set_pair = unpackFloat2x16(word);        \
+        c[2u * (i)] = set_pair.x, c[2u * (i) + 1u] = set_pair.y; \
+    }
+
+MatrixC zero_c() { return MatrixC(0.0hf); }
+
+MatrixA load_a(uint at, uint stride) {
+    MatrixA m;
+    coopMatLoad(m, tile_memory, at, stride, gl_CooperativeMatrixLayoutRowMajor);
+    return m;
+}
+
+// A sum as the left operand of another product. Only for devices that spread both alike, which is asked of them.
+MatrixA as_a(MatrixC c) {
+    MatrixA a;
+    UNROLL for (uint i = 0; i < 8; i++) a[i] = c[i];
+    return a;
+}
+
+MatrixB ones_b() { return MatrixB(1.0hf); }
+
+// Weight tiles lie as the device spreads them over a subgroup: an invocation's eight halves are one element.
+MatrixB load_b_weights(uint at) {
+    MatrixB m;
+    uvec4 w = weights[at + gl_SubgroupInvocationID];
+    UNROLL for (uint i = 0; i < 4; i++) set_matrix_word(m, i, w[i]);
+    return m;
+}
+
+MatrixB load_b_rows(uint at, uint stride) {
+    MatrixB m;
+    coopMatLoad(m, tile_memory, at, stride, gl_CooperativeMatrixLayoutRowMajor);
+    return m;
+}
+
+MatrixB load_b_columns(uint at, uint stride) {
+    MatrixB m;
+    coopMatLoad(m, tile_memory, at, stride, gl_CooperativeMatrixLayoutColumnMajor);
+    return m;
+}
+
+MatrixC load_c(uint at, uint stride) {
+    MatrixC m;
+    coopMatLoad(m, tile_memory, at, stride, gl_CooperativeMatrixLayoutRowMajor);
+    return m;
+}
+
+MatrixC load_c_weights(uint at) {
+    MatrixC m;
+    uvec4 w = weights[at + gl_SubgroupInvocationID];
+    UNROLL for (uint i = 0; i < 4; i++) set_matrix_word(m, i, w[i]);
+    return m;
+}
+
+void store_c(MatrixC c, uint at, uint stride) {
+    coopMatStore(c, tile_memory, at, stride, gl_CooperativeMatrixLayoutRowMajor);
+}
+
+#endif
+
+// c = function(c), two halves a word.
+#define MATRIX_MAP(c, function) \
+    UNROLL for (uint map_i = 0; map_i < MATRIX_WORDS(c); map_i++) set_matrix_word(c, map_i, function(matrix_word(c, map_i)))
+
+// c = function(c, d), for accumulators of one distribution.
+#define MATRIX_ZIP(c, d, function)                                   \
+    UNROLL for (uint map_i = 0; map_i < MATRIX_WORDS(c); map_i++) \
+        set_matrix_word(c, map_i, function(matrix_word(c, map_i), matrix_word(d, map_i)))
+
+// Steps of k by which weight tiles are loaded ahead.
+#ifndef AHEAD
+#define AHEAD 3
+#endif
+
+// Loads the first weight tiles. B_AT(kt, j) is the position of tile j of step kt.
+#define FILL_RING(ring, NT_, KT_, B_AT)                                      \
+    UNROLL for (uint kt = 0; kt < min(AHEAD, (KT_)); kt++)                   \
+        UNROLL for (uint j = 0; j < (NT_); j++) ring[kt * (NT_) + j] = load_b_weights(B_AT(kt, j));
+
+// Declares `ring` and loads the first weight tiles.
+#define PREFETCH_TILES(ring, NT_, KT_, B_AT) \
+    MatrixB ring[AHEAD * (NT_)];             \
+    FILL_RING(ring, NT_, KT_, B_AT)
+
+// acc[MT][NT] += rows of tile_memory from `a_at` (stride `a_stride`) times weight tiles, the first of which are in `ring`.
+#define MULTIPLY_PREFETCHED(ring, acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                                \
+    UNROLL for (uint kt = 0; kt < (KT_); kt++) {                                                           \
+        MatrixB tile_b[NT_];                                                                               \
+        UNROLL for (uint j = 0; j < (NT_); j++) {                                                          \
+            tile_b[j] = ring[kt % AHEAD * (NT_) + j];                                                      \
+            if (kt + AHEAD < (KT_)) ring[kt % AHEAD * (NT_) + j] = load_b_weights(B_AT(kt + AHEAD, j));    \
+        }                                                                                                  \
+        UNROLL for (uint i = 0; i < (MT_); i++) {                                                          \
+            MatrixA tile_a = load_a((a_at) + 16u * i * (a_stride) + 2u * kt, a_stride);                    \
+            UNROLL for (uint j = 0; j < (NT_); j++) acc[i][j] = multiply(tile_a, tile_b[j], acc[i][j]);    \
+        }                                                                                                  \
+    }
+
+#define MULTIPLY_TILES(acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                                 \
+    {                                                                                            \
+        PREFETCH_TILES(tile_ring, NT_, KT_, B_AT)                                                \
+        MULTIPLY_PREFETCHED(tile_ring, acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                 \
+    }
+
+#endif

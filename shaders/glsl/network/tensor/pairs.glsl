@@ -1,0 +1,173 @@
+// Two halves a word, for the tensor route: the device's own 16-bit floats, or with MATRIX_MODEL the exact emulation in f32, for
+// devices that have no half arithmetic or none that rounds as it should.
+#ifndef TENSOR_PAIRS_GLSL
+#define TENSOR_PAIRS_GLSL
+
+#if MATRIX_MODEL
+#include "numerics.glsl"
+
+#define PAIR_OF_TWO(name, function)                                                      \
+    uint name(uint a, uint b) {                                                          \
+        vec2 x = half_unpack(a), y = half_unpack(b);                                     \
+        return half_pack(function(x.x, y.x), function(x.y, y.y));                        \
+    }
+PAIR_OF_TWO(pair_add, half_add)
+PAIR_OF_TWO(pair_sub, half_sub)
+PAIR_OF_TWO(pair_mul, half_mul)
+
+uint pair_fma(uint a, uint b, uint c) {
+    vec2 x = half_unpack(a), y = half_unpack(b), z = half_unpack(c);
+    return half_pack(half_fma(x.x, y.x, z.x), half_fma(x.y, y.y, z.y));
+}
+
+uint pair_of(float v) { return half_bits(v) * 0x10001u; }
+uint pair_across(uint w) { return pair_add(w, (w << 16) | (w >> 16)); }
+
+uint pair_clamp(uint a, float low, float high) {
+    vec2 x = half_unpack(a);
+    return half_pack(clamp(x.x, low, high), clamp(x.y, low, high));
+}
+
+uint pair_from_codes(uint c) { return half_pack(e4m3_value(c, 0u), e4m3_value(c, 16u)); }
+
+uint pair_codes(uint w) {
+    vec2 x = half_unpack(w);
+    return e4m3_encode(x.x) | e4m3_encode(x.y) << 16;
+}
+
+uint pair_silu(uint w) {
+    vec2 x = half_unpack(w);
+    return half_pack(silu(x.x), silu(x.y));
+}
+
+// The values of the nearest codes.
+uint pair_quantise(uint w) { return pair_from_codes(pair_codes(w)); }
+
+uint pair_reciprocal(uint w) { return half_from_f32(reciprocal(half_to_f32(w & 0xffffu))) * 0x10001u; }
+uint pair_reciprocal_sqrt(uint w) { return half_from_f32(reciprocal_sqrt(half_to_f32(w & 0xffffu))) * 0x10001u; }
+#define HALF(v) v
+
+#else
+#include "half_pairs.glsl"
+
+// The values of the nearest codes. 2^(e + 7), e at least that of the smallest normal code, has the unit of a code's last place:
+// adding and taking it off rounds to even. `opaque_zero` is a zero of which the compiler does not know, for some take
+// (a + b) - b for a.
+uint pair_quantise(uint w) {
+    f16vec2 a = min(pair_floats(w & 0x7fff7fffu), f16vec2(448.0hf));
+    uint big = pair_bits(max(pair_floats(pair_bits(a) & 0x7c007c00u), f16vec2(0.015625hf))) + 0x1c001c00u;
+    uint sum = pair_add(pair_bits(a), big);
+    return pair_sub(sum, big ^ opaque_zero) | (w & 0x80008000u);
+}
+
+uint pair_reciprocal(uint w) {
+    float y = 1.0 / unpackHalf2x16(w).x;
+    return packHalf2x16(vec2(y, y));
+}
+
+uint pair_reciprocal_sqrt(uint w) {
+    float x = unpackHalf2x16(w).x;
+    float y = x == 0.0 ? uintBitsToFloat(0x7f800000u) : inversesqrt(x);
+    return packHalf2x16(vec2(y, y));
+}
+#define HALF(v) float16_t(v)
+#endif
+
+uint pair_silu_quantise(uint w) { return pair_quantise(pair_silu(w)); }
+
+// All ones in each half word that is NaN.
+uint pair_nans(uint w) { return ((((w & 0x7fff7fffu) + 0x03ff03ffu) >> 15) & 0x00010001u) * 0xffffu; }
+
+// As pair_quantise, with zero for NaN.
+uint pair_quantise_any(uint w) { return pair_quantise(w & ~pair_nans(w)); }
+
+// Four codes as one word.
+uint pack_codes(uint lo, uint hi) {
+    uint a = pair_codes(lo), b = pair_codes(hi);
+    return ((a | a >> 8) & 0xffffu) | ((b | b >> 8) << 16);
+}
+
+// Halves of four codes: bytes 0 and 1, bytes 2 and 3.
+uvec2 unpack_codes(uint w) {
+    return uvec2(pair_from_codes((w & 0xffu) | (w & 0xff00u) << 8),
+                 pair_from_codes((w >> 16 & 0xffu) | (w >> 8 & 0xff0000u)));
+}
+
+// Sixteen codes as sixteen halves.
+void unpack16(uvec4 codes, out uvec4 low, out uvec4 high) {
+    low = uvec4(unpack_codes(codes.x), unpack_codes(codes.y));
+    high = uvec4(unpack_codes(codes.z), unpack_codes(codes.w));
+}
+
+uvec4 pack16(uvec4 low, uvec4 high) {
+    return uvec4(pack_codes(low.x, low.y), pack_codes(low.z, low.w), pack_codes(high.x, high.y), pack_codes(high.z, high.w));
+}
+
+// The exponentials of two scores (numerics section 8): window and ViT form.
+uint pair_exp_window(uint scores) {
+    uint a = pair_fma(scores, pair_of(HALF(0.044921875)), pair_of(HALF(1.30078125)));
+    return (pair_clamp(a, HALF(1.03125), HALF(1.5693359375)) & 0x03ff03ffu) << 5;
+}
+
+uint pair_exp_vit(uint scores) {
+    uint a = pair_fma(scores, pair_of(HALF(0.08953857421875)), pair_of(HALF(1.708984375)));
+    return (pair_clamp(a, HALF(1.439453125), HALF(1.9775390625)) & 0x03ff03ffu) << 4;
+}
+
+// Of each half by itself.
+uint pair_reciprocals(uint w) {
+#if MATRIX_MODEL
+    vec2 x = half_unpack(w);
+    return half_pack(reciprocal(x.x), reciprocal(x.y));
+#else
+    return packHalf2x16(1.0 / unpackHalf2x16(w));
+#endif
+}
+
+uint pair_reciprocal_sqrts(uint w) {
+#if MATRIX_MODEL
+    vec2 x = half_unpack(w);
+    return half_pack(reciprocal_sqrt(x.x), reciprocal_sqrt(x.y));
+#else
+    vec2 x = unpackHalf2x16(w);
+    return packHalf2x16(vec2(x.x == 0.0 ? uintBitsToFloat(0x7f800000u) : inversesqrt(x.x),
+                             x.y == 0.0 ? uintBitsToFloat(0x7f800000u) : inversesqrt(x.y)));
+#endif
+}
+
+// The nearest half of an f32, in both halves.
+uint pair_rounded(float v) {
+#if MATRIX_MODEL
+    return half_from_f32(v) * 0x10001u;
+#else
+    return packHalf2x16(vec2(v, v));
+#endif
+}
+
+// The factor of a head vector, in both halves: h(1 / sqrt(sum of squares)) (numerics section 6). Word i holds channels
+// 2i and 2i + 1.
+uint cosine_factor(uint v[16]) {
+    uint r[8];
+    for (uint c = 0; c < 8; c++) r[c] = pair_fma(v[c], v[c], pair_mul(v[c + 8], v[c + 8]));
+    for (uint c = 0; c < 4; c++) r[c] = pair_add(r[c], r[c + 4]);
+    for (uint c = 0; c < 2; c++) r[c] = pair_add(r[c], r[c + 2]);
+    return pair_reciprocal_sqrt(pair_across(pair_add(r[0], r[1])));
+}
+
+// The ViT form, in which the low square and the sum stay f32 until the sum is rounded.
+uint cosine_factor_vit(uint v[16]) {
+    uint r[8];
+    for (uint c = 0; c < 8; c++) {
+        vec2 low = unpackHalf2x16(v[c]), high = unpackHalf2x16(pair_mul(v[c + 8], v[c + 8]));
+#if MATRIX_MODEL
+        r[c] = half_pack(half_round(low.x * low.x + high.x), half_round(low.y * low.y + high.y));
+#else
+        r[c] = packHalf2x16(low * low + high);
+#endif
+    }
+    for (uint c = 0; c < 4; c++) r[c] = pair_add(r[c], r[c + 4]);
+    for (uint c = 0; c < 2; c++) r[c] = pair_add(r[c], r[c + 2]);
+    return pair_reciprocal_sqrt(pair_across(pair_add(r[0], r[1])));
+}
+
+#endif
