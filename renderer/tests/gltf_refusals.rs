@@ -313,6 +313,24 @@ fn every_cut_and_every_flipped_byte_is_survived() {
 }
 
 #[test]
+fn one_of_several_scenes_is_chosen() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("asset.glb");
+    let asset = sound();
+    let mut json = asset.document();
+    let first = json["scenes"][0].clone();
+    json["nodes"].as_array_mut().unwrap().push(json!({ "mesh": 0, "scale": [5, 5, 5] }));
+    let last = json["nodes"].as_array().unwrap().len() - 1;
+    json["scenes"] = json!([first, { "name": "large", "nodes": [last] }]);
+    std::fs::write(&path, glb(json.to_string().as_bytes(), &asset.binary)).unwrap();
+    let size = |scene: Option<&str>| gltf::load_scene(&path, scene, &|_| true).map(|model| model.bounds(0.0).size().x);
+    assert_eq!(size(None).unwrap(), 2.0);
+    assert_eq!((size(Some("large")).unwrap(), size(Some("1")).unwrap(), size(Some("0")).unwrap()), (10.0, 10.0, 2.0));
+    let message = size(Some("other")).unwrap_err().to_string();
+    assert!(message.contains("no scene \"other\"") && message.contains("0, large"), "{message}");
+}
+
+#[test]
 fn loading_reports_and_can_be_cancelled() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("asset.glb");

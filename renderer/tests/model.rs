@@ -269,6 +269,38 @@ fn materials_look_as_they_should() {
     assert!(recorded.unwrap_err().to_string().contains("another model"));
 }
 
+#[test]
+fn lights_with_a_size_throw_soft_shadows() {
+    let mut asset = Asset::new();
+    asset.camera("front", 20.0, HEIGHT);
+    let matte = json!({ "pbrMetallicRoughness": { "metallicFactor": 0, "roughnessFactor": 1 }, "doubleSided": true });
+    let mesh = asset.square_mesh(matte);
+    asset.node(json!({ "mesh": mesh, "scale": [2, 2, 1] }));
+    // Half of the way to the light and behind the camera; its edge is at x = 0.
+    asset.node(json!({ "mesh": mesh, "translation": [10, 0, 2], "scale": [10, 10, 1] }));
+    asset.json.insert(
+        "extensions".into(),
+        json!({ "KHR_lights_punctual": { "lights": [{ "type": "point", "intensity": 60 }] } }),
+    );
+    asset.node(json!({ "translation": [0, 0, 4], "extensions": { "KHR_lights_punctual": { "light": 0 } } }));
+    let mut scene = front(&asset);
+    scene.environment.as_mut().unwrap().intensity = 0.0;
+    let camera = renderer::Camera::looking_at(glam::Vec3::new(0.0, 0.0, 1.0), glam::Vec3::ZERO, 1.2);
+    let shadows = Effects { shadows: true, ..Effects::NONE };
+    let seen = View { camera, previous_camera: camera, samples: 16, effects: shadows, ..view(&scene, 0.0, 0.0) };
+    let stage = Stage::new(&scene);
+    let mut between = [0; 2];
+    for (found, radius) in between.iter_mut().zip([0.0, 0.4]) {
+        scene.light_radius = radius;
+        let picture = stage.render(&scene, &seen);
+        let row: Vec<f32> = (0..SIDE).map(|x| picture.rgb((SIDE / 2 * SIDE + x) as usize)[1]).collect();
+        let full = row[4];
+        assert!(full > 0.5 && row[SIDE as usize - 4] < 0.01, "lit at the left, dark at the right: {row:?}");
+        *found = row.iter().filter(|v| **v > 0.1 * full && **v < 0.85 * full).count();
+    }
+    assert!(between[0] <= 3 && between[1] > 12, "pixels of half shadow: {between:?}");
+}
+
 /// A picture of one-texel squares, and how a sampler makes it smaller.
 fn checker(asset: &mut Asset, side: u32, colours: [[u8; 4]; 2], min_filter: u32) -> Value {
     let texels: Vec<[u8; 4]> = (0..side * side).map(|i| colours[((i % side + i / side) % 2) as usize]).collect();

@@ -16,6 +16,9 @@ pub struct SceneArgs {
     /// The scene: a name that `nrview scenes` lists, a scene folder, or a glTF 2.0 file (.gltf or .glb).
     #[arg(long, value_name = "NAME|FOLDER|FILE", default_value = BUILTIN)]
     pub scene: String,
+    /// Which scene of a glTF file, by name or number [default: the file's default scene].
+    #[arg(long, value_name = "NAME|N")]
+    pub asset_scene: Option<String>,
     /// The camera of the scene to look through [default: the scene's first one, or one that sees all of it].
     #[arg(long, value_name = "NAME", conflicts_with = "camera_path")]
     pub camera: Option<String>,
@@ -35,7 +38,13 @@ fn named(path: &Path, error: gltf::Error) -> anyhow::Error {
 impl SceneArgs {
     /// A scene by name, with its own camera.
     pub fn of(scene: &str) -> Self {
-        Self { scene: scene.to_owned(), camera: None, camera_path: None, light: LightArgs::default() }
+        Self {
+            scene: scene.to_owned(),
+            asset_scene: None,
+            camera: None,
+            camera_path: None,
+            light: LightArgs::default(),
+        }
     }
 
     /// Whether it has to be loaded from a file.
@@ -59,14 +68,20 @@ impl SceneArgs {
 
     fn load_place(&self, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Scene> {
         let begun = std::time::Instant::now();
-        let scene = match catalog::find(&self.scene)? {
+        let place = catalog::find(&self.scene)?;
+        if self.asset_scene.is_some() && !matches!(place, Place::File(_)) {
+            bail!("--asset-scene chooses a scene of a glTF file, and {} is none; leave it out", self.scene);
+        }
+        let scene = match place {
             Place::Builtin => {
                 if let Some(camera) = &self.camera {
                     bail!("the built-in scene has no camera {camera:?}; leave --camera out");
                 }
                 return Ok(Scene::builtin());
             }
-            Place::File(path) => Scene::around(gltf::load(&path, report).map_err(|error| named(&path, error))?),
+            Place::File(path) => Scene::around(
+                gltf::load_scene(&path, self.asset_scene.as_deref(), report).map_err(|error| named(&path, error))?,
+            ),
             Place::Folder(path) => folder::load(&path, report).map_err(|error| match error {
                 folder::Error::Model(error) => named(&path, error),
                 other => other.into(),

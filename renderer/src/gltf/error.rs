@@ -76,6 +76,14 @@ pub enum Error {
     /// There is no scene of that number.
     #[error("the asset has no scene")]
     NoScene,
+    /// There is none of the name or number that was asked for.
+    #[error("the asset has no scene {wanted:?}; it has {there}")]
+    OtherScene {
+        /// What was asked for.
+        wanted: String,
+        /// The scenes that there are.
+        there: String,
+    },
     /// Whoever asked does not want it any more.
     #[error("loading was cancelled")]
     Cancelled,

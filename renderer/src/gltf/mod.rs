@@ -77,11 +77,19 @@ impl Watch<'_> {
 /// # Errors
 /// One sentence about the first thing that is wrong with the file.
 pub fn load(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
+    load_scene(path, None, report)
+}
+
+/// [`load`], for one of several scenes: by its name, or by its number in the file.
+///
+/// # Errors
+/// See [`load`]; also when there is no such scene.
+pub fn load_scene(path: &Path, scene: Option<&str>, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
     guarded(path, || {
         let go_on = || if report(Progress { done: 0, total: 1 }) { Ok(()) } else { Err(Error::Cancelled) };
         let bytes = source::read_file(path, &go_on)?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        assemble(path, bytes, &Source { folder: Some(folder) }, report)
+        assemble(path, bytes, &Source { folder: Some(folder) }, scene, report)
     })
 }
 
@@ -91,7 +99,7 @@ pub fn load(path: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<M
 /// # Errors
 /// See [`load`].
 pub fn from_bytes(name: &str, bytes: Vec<u8>, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result<Model> {
-    guarded(Path::new(name), || assemble(Path::new(name), bytes, &Source { folder: None }, report))
+    guarded(Path::new(name), || assemble(Path::new(name), bytes, &Source { folder: None }, None, report))
 }
 
 /// The gltf crate panics on some parts that its own checks leave out. Those known are checked
@@ -105,6 +113,7 @@ fn assemble(
     path: &Path,
     bytes: Vec<u8>,
     source: &Source<'_>,
+    scene: Option<&str>,
     report: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Model> {
     let parts = source::split(path, bytes)?;
@@ -143,11 +152,25 @@ fn assemble(
     let (images, meshes) = (images?, meshes?);
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let mut model = Model { name, meshes, materials, images, ..Model::default() };
-    let scene = document.default_scene().or_else(|| document.scenes().next()).ok_or(Error::NoScene)?;
+    let scene = chosen(&document, scene)?;
     let places = graph::add(&document, &data, &scene, &mut model)?;
     animation::add(&document, &data, &places, &mut model)?;
     watch.step()?;
     Ok(model)
+}
+
+/// The scene of a name or number; without, the default one or the first.
+fn chosen<'a>(document: &'a Document, wanted: Option<&str>) -> Result<gltf::Scene<'a>> {
+    let Some(wanted) = wanted else {
+        return document.default_scene().or_else(|| document.scenes().next()).ok_or(Error::NoScene);
+    };
+    let named = document.scenes().find(|scene| scene.name() == Some(wanted));
+    let numbered = || wanted.parse().ok().and_then(|number| document.scenes().nth(number));
+    named.or_else(numbered).ok_or_else(|| {
+        let name = |scene: gltf::Scene<'_>| scene.name().map_or_else(|| scene.index().to_string(), str::to_owned);
+        let there: Vec<String> = document.scenes().take(20).map(name).collect();
+        Error::OtherScene { wanted: wanted.to_owned(), there: there.join(", ") }
+    })
 }
 
 /// The JSON as a checked document.
