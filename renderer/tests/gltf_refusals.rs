@@ -268,6 +268,34 @@ fn times_of_animations() {
     }
 }
 
+/// Values that are sound one by one and overflow when they are multiplied by others.
+#[test]
+fn animations_that_leave_all_numbers() {
+    let mut asset = Asset::new();
+    let mesh = asset.square_mesh(json!({}));
+    let count = 5;
+    for i in 0..count {
+        let node = if i + 1 < count { json!({ "children": [i + 1] }) } else { json!({ "mesh": mesh }) };
+        asset.node(node);
+    }
+    asset.camera("eye", 5.0, 2.0);
+    asset.json["nodes"][count]["name"] = json!("eye");
+    let times = asset.floats(&[[0.0], [1.0]]);
+    let far = |asset: &mut Asset, value: f32| asset.floats(&[[1.0; 3], [value; 3]]);
+    let values = far(&mut asset, 1e11);
+    let channel = |node: usize| json!({ "sampler": 0, "target": { "node": node, "path": "scale" } });
+    let channels: Vec<Value> = (0..count).map(channel).collect();
+    asset.add("animations", json!({ "samplers": [{ "input": times, "output": values }], "channels": channels }));
+    let model = load(&asset.document(), &asset.binary).unwrap();
+    model.packed_elements(0.99);
+    let bounds = model.bounds_in_motion();
+    assert!(bounds.low.is_finite() && bounds.high.is_finite() && !bounds.is_empty(), "{bounds:?}");
+    assert!(renderer::Scene::around(model).path.at(0.5).position.is_finite());
+    asset.json["animations"][0]["samplers"][0]["output"] = json!(far(&mut asset, 1e30));
+    let message = load(&asset.document(), &asset.binary).unwrap_err().to_string();
+    assert!(message.contains("animation 0") && message.contains("beyond"), "{message}");
+}
+
 #[test]
 fn references() {
     for uri in ["../x.bin", "/etc/passwd", "file:///etc/passwd", "http://host/x.bin", "a/../../x.bin", "%2e%2e/x.bin"] {

@@ -9,6 +9,9 @@ use gltf::animation as source;
 use gltf::json::validation::Checked;
 use std::collections::BTreeSet;
 
+/// Largest value, as for nodes at rest.
+const FARTHEST: f32 = 1e12;
+
 /// Adds tracks: the first animation, and of further ones what no earlier one moves. Files with
 /// one animation for each object play as a whole that way, files with several for one object
 /// play the first.
@@ -69,6 +72,9 @@ fn track(
     let keys = times.values.len() * if interpolation == Interpolation::Cubic { 3 } else { 1 };
     if values.len() != keys * width || width == 0 {
         return Err(broken(format!("it has {} numbers for {keys} values of {width}", values.len())));
+    }
+    if values.iter().any(|v| v.abs() > FARTHEST) {
+        return Err(broken(format!("one of its values is beyond {FARTHEST:e}")));
     }
     Ok(Track { node, property, interpolation, duration: 0.0, times: times.values, values })
 }

@@ -86,22 +86,31 @@ impl Model {
         fixed + frame_words(self, &layout, time, time - 0.03, 1).len()
     }
 
-    /// Bounds of everything at `time` seconds, in the world.
+    /// Bounds of everything at `time` seconds, in the world. What an animation throws beyond all
+    /// numbers is left out, so that they are finite.
     #[must_use]
     pub fn bounds(&self, time: f64) -> Bounds {
+        const FAR: f32 = 1e12;
         let pose = self.pose(time);
         let mut all = Bounds::EMPTY;
+        let mut grow = |point: glam::Vec3| {
+            if point.is_finite() {
+                all.grow(point.clamp(glam::Vec3::splat(-FAR), glam::Vec3::splat(FAR)));
+            }
+        };
         for placement in &self.placements {
             let mesh = &self.meshes[placement.mesh];
+            let to_world = self.placement_transform(placement, &pose);
             if self.is_deformed(placement) {
-                let to_world = self.placement_transform(placement, &pose);
                 for vertex in self.deformed(placement, &pose) {
-                    all.grow(to_world.transform_point3(vertex.position));
+                    grow(to_world.transform_point3(vertex.position));
                 }
             } else {
-                all = all.union(mesh.bounds().transformed(&self.placement_transform(placement, &pose)));
+                let bounds = mesh.bounds().transformed(&to_world);
+                grow(bounds.low);
+                grow(bounds.high);
             }
         }
-        all
+        if all.is_empty() { Bounds { low: glam::Vec3::ZERO, high: glam::Vec3::ZERO } } else { all }
     }
 }

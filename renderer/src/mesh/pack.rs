@@ -244,8 +244,8 @@ pub(crate) fn frame_words(model: &Model, layout: &Layout, now: f64, before: f64,
     for (i, placement) in model.placements.iter().enumerate() {
         let mesh = &model.meshes[placement.mesh];
         let place = layout.meshes[placement.mesh];
-        let to_world = model.placement_transform(placement, &now);
-        let from_before = model.placement_transform(placement, &before);
+        let to_world = finite(model.placement_transform(placement, &now));
+        let from_before = finite(model.placement_transform(placement, &before));
         let (mut nodes, mut vertices, mut bounds) = (place.nodes, place.vertices, mesh.bounds());
         if let Some((own_vertices, own_nodes)) = layout.deformed[i] {
             let shape = model.deformed(placement, &now);
@@ -289,6 +289,11 @@ fn top_elements(boxes: &[Bounds]) -> Vec<Element> {
         nodes.push(bvh::Node { bounds: Bounds { low: nowhere, high: nowhere }, link: 0, count: 0, axis: 0 });
     }
     node_elements(&nodes).collect()
+}
+
+/// What an animation throws beyond all numbers has vanished.
+fn finite(affine: Affine3A) -> Affine3A {
+    if affine.is_finite() { affine } else { Affine3A { matrix3: glam::Mat3A::ZERO, translation: Vec3::ZERO.into() } }
 }
 
 /// A flat or vanished instance is met by no ray: its inverse sends all rays nowhere.

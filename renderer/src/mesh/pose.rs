@@ -84,6 +84,7 @@ impl Model {
         let key = |node: usize, time: f64| {
             let world = self.pose(time).worlds[node];
             let position = Vec3::from(world.translation);
+            let position = if position.is_finite() { position } else { Vec3::ZERO };
             CameraKey { position, target: position + world.transform_vector3(Vec3::NEG_Z).normalize_or(Vec3::NEG_Z) }
         };
         // Every key needs the whole pose; where there is much of everything, cameras move less smoothly.
