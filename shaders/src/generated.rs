@@ -1570,7 +1570,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 1 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "a8ab67abc18903d2bfceac993b7734948de9ddb2e111df3b6e12d2d1d44675fe",
+                spirv_sha256: "24aec3c4227d65fa5946aa1b392bf0487258e62281c2c4aed85822fa422a6f07",
             },
         },
         Shader {

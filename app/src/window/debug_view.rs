@@ -100,7 +100,7 @@ pub const EXPOSURE: std::ops::RangeInclusive<f32> = -10.0..=10.0;
 /// Ends of the depth scale, in metres.
 pub const FAR: std::ops::RangeInclusive<f32> = 1.0..=1000.0;
 /// Where the depth scale begins, in metres.
-pub const NEAR: f32 = 0.1;
+pub const NEAR: f32 = 0.5;
 /// Full motions, in pixels.
 pub const MOTION: std::ops::RangeInclusive<f32> = 0.25..=128.0;
 /// Factors of the residual.
@@ -116,7 +116,7 @@ impl Default for ViewSettings {
             kind: DebugView::default(),
             exposure: 0.0,
             far: 50.0,
-            motion: 8.0,
+            motion: 2.0,
             arrows: true,
             gain: 4.0,
             level: Some(0),

@@ -39,7 +39,7 @@ layout(push_constant) uniform Push {
 const uint HDR = 0, PROXY = 1, DEPTH = 2, MOTION = 3, HISTORY = 4, RESIDUAL = 5, WEIGHT = 6, FIELD = 7, NOISE = 8;
 const vec3 BACKGROUND = vec3(0.086);
 const vec3 NO_SURFACE = vec3(0.10, 0.12, 0.20);
-const float NEAR = 0.1;        // metres
+const float NEAR = 0.5;        // metres
 const float NOISE_RANGE = 4.0; // standard deviations
 const int MAX_TAPS = 8;
 
