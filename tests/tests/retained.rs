@@ -37,3 +37,34 @@ fn doctor_tells_the_routes_of_the_commands() {
     assert!(replay["generated"].as_str().is_some_and(|text| text.starts_with("not built")), "{replay:#}");
     assert_eq!(replay["primary"], "by opting in");
 }
+
+#[test]
+fn a_golden_fixture_is_reproduced_or_says_what_moved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("fixture.json");
+    let name = path.to_str().expect("a path in UTF-8");
+    nrview(&["golden", name, "--seal", "--size", "64x64", "--frames", "1"], LIMIT).expect_code(0);
+    let again = nrview(&["golden", name], LIMIT).expect_code(0);
+    assert!(again.stdout.contains("reproduced: 1 frames of 64x64"), "{again:#?}");
+    let text = std::fs::read_to_string(&path).expect("the fixture");
+    let mut fixture: serde_json::Value = serde_json::from_str(&text).expect("a document");
+    fixture["pictures"][0] = json!("00".repeat(32));
+    fixture["tape"]["sequence"] = json!("11".repeat(32));
+    std::fs::write(&path, fixture.to_string()).expect("written");
+    let moved = nrview(&["golden", name, "--json"], LIMIT).expect_code(1).json();
+    assert_eq!(moved["moved"], json!(["tape: its sequence is another one", "picture of frame 0: differs"]));
+}
+
+#[test]
+fn a_slow_device_runs_direct_and_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("out");
+    let out = out.to_str().expect("a path in UTF-8");
+    let arguments = ["--json", "--replay", "primary", "render", "--frames", "1", "--size", "64x64", "--out", out];
+    let document = nrview(&arguments, LIMIT).expect_code(0).json();
+    let replay = &document["replay"];
+    assert_eq!((&replay["requested"], &replay["selected"]), (&json!("primary"), &json!("direct")), "{replay:#}");
+    let reason = replay["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("several submissions") || reason.starts_with("not ready"), "{reason}");
+    assert_eq!(replay["claim"], "implementation capability");
+}
