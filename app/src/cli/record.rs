@@ -26,8 +26,17 @@ pub fn circumstances(device: &Device, model: &Model) -> Value {
         "driver": caps.driver,
         "clocks": clocks(),
         "model": { "name": model.description(), "digest": model.digest() },
-        "command": std::env::args().skip(1).collect::<Vec<_>>(),
+        "command": std::env::args().skip(1).map(without_folder).collect::<Vec<_>>(),
     })
+}
+
+/// An argument without the folder of an absolute path, which is of no use on another machine.
+fn without_folder(argument: String) -> String {
+    let path = std::path::Path::new(&argument);
+    match path.file_name() {
+        Some(name) if path.is_absolute() => name.to_string_lossy().into_owned(),
+        _ => argument,
+    }
 }
 
 /// The clocks as the vendor's tool tells them, where there is one: Vulkan does not.
@@ -40,5 +49,17 @@ fn clocks() -> String {
             text.lines().next().map_or_else(unknown, |line| line.trim().to_owned())
         }
         _ => unknown(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_folder;
+
+    #[test]
+    fn folders_stay_out_of_reports() {
+        assert_eq!(without_folder("/home/someone/out".into()), "out");
+        assert_eq!(without_folder("out/certify".into()), "out/certify");
+        assert_eq!(without_folder("--size".into()), "--size");
     }
 }
