@@ -3,6 +3,7 @@
 mod cli;
 mod engine;
 mod overlay;
+mod plot;
 mod window;
 
 fn main() -> std::process::ExitCode {

@@ -13,5 +13,6 @@ pub mod model;
 pub mod numerics;
 pub mod parity;
 pub mod plan;
+pub mod profile;
 pub mod reference;
 pub mod replay;

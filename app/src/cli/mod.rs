@@ -24,6 +24,8 @@ pub mod outcome;
 mod parity;
 pub mod picture;
 mod process;
+mod profile;
+mod profile_text;
 pub mod progress;
 mod quality;
 mod record;
@@ -122,6 +124,8 @@ enum Command {
     Tape(tape::TapeArgs),
     /// Reproduce a sealed fixture, or say which field moved.
     Golden(golden::GoldenArgs),
+    /// Measure where the time and the memory of a frame go, or compare two such profiles.
+    Profile(profile::ProfileArgs),
     /// Make a capture of another program's frames: color, motion and depth.
     Import(import::ImportArgs),
     /// List the scenes that come with the program.
@@ -205,6 +209,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Certify(args)) => certify::run(globals, &args),
         Some(Command::Tape(args)) => tape::run(globals, &args),
         Some(Command::Golden(args)) => golden::run(globals, &args),
+        Some(Command::Profile(args)) => profile::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
         Some(Command::Scenes) => scenes::run(),
         Some(Command::Report(args)) => diagnosis::run(globals, &args),

@@ -348,6 +348,35 @@ impl Network {
         Memory { arena, bound: self.placement.bound, weights: self.objects.weights.bytes() }
     }
 
+    /// Bytes of the scratch buffer, a part of [`Memory::arena`]: partial sums, and what passes between chained multiplies.
+    pub fn scratch(&self) -> u64 {
+        self.objects.scratch.size()
+    }
+
+    /// The plan as far as memory is concerned: without the tensors that pass between operations that run together.
+    pub fn memory_plan(&self) -> Plan {
+        self.groups.as_ref().map_or_else(|| self.fusions.memory_plan(&self.plan), |g| g.memory_plan(&self.plan))
+    }
+
+    /// Name of the shader that a step runs.
+    ///
+    /// # Panics
+    /// If there is no such step.
+    pub fn step_shader(&self, step: usize) -> &'static str {
+        self.objects.kernels.pipeline(self.steps[step].kernel).shader().name
+    }
+
+    /// The operations in runs that go together: an operation and those behind it that it covers.
+    pub fn op_groups(&self) -> Vec<Range<usize>> {
+        let ops = self.plan.ops.len();
+        let starts = (0..ops).filter(|&op| !self.is_covered(OpId(op as u32)));
+        let mut groups: Vec<Range<usize>> = starts.map(|start| start..ops).collect();
+        for i in 1..groups.len() {
+            groups[i - 1].end = groups[i].start;
+        }
+        groups
+    }
+
     /// Device memory a plan would take at most, without allocating it; `weights` is 0.
     pub fn predict(plan: &Plan, keep_all: bool) -> Memory {
         let (arena, bound) = if keep_all {

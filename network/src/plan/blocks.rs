@@ -52,3 +52,18 @@ pub(super) const DECODER: [Stage; 5] = [
 pub(super) const VIT: std::ops::RangeInclusive<u32> = 31..=38;
 /// Channels of the ViT.
 pub(super) const VIT_CHANNELS: usize = 1024;
+
+/// What the stage of a block is called: its place in the network and its channels.
+pub(super) fn stage_name(block: u32) -> String {
+    let within = |stages: &[Stage]| stages.iter().find(|s| (s.first..=s.last).contains(&block)).map(|s| s.channels);
+    if let Some(channels) = within(&ENCODER) {
+        format!("encoder {channels}")
+    } else if let Some(channels) = within(&DECODER) {
+        format!("decoder {channels}")
+    } else if VIT.contains(&block) {
+        format!("ViT {VIT_CHANNELS}")
+    } else {
+        ["entry 32", "exit of the ViT", "exit 32"][usize::from(block > 0) + usize::from(block > *VIT.end() + 1)]
+            .to_owned()
+    }
+}

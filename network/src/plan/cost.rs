@@ -9,8 +9,10 @@ pub struct Cost {
     pub macs: u64,
     /// Weight bytes read once.
     pub weight_bytes: u64,
-    /// Activation bytes read and written once.
-    pub activation_bytes: u64,
+    /// Activation bytes read, each once.
+    pub read_bytes: u64,
+    /// Activation bytes written, each once.
+    pub written_bytes: u64,
 }
 
 impl Cost {
@@ -27,7 +29,8 @@ impl std::ops::Add for Cost {
         Cost {
             macs: self.macs + other.macs,
             weight_bytes: self.weight_bytes + other.weight_bytes,
-            activation_bytes: self.activation_bytes + other.activation_bytes,
+            read_bytes: self.read_bytes + other.read_bytes,
+            written_bytes: self.written_bytes + other.written_bytes,
         }
     }
 }
@@ -35,8 +38,7 @@ impl std::ops::Add for Cost {
 impl Plan {
     /// Cost of one operation. Windows at the border count whole: their outside tokens are computed too.
     pub fn op_cost(&self, op: &Op) -> Cost {
-        let activations: usize =
-            op.kind.inputs().iter().chain(&op.kind.outputs()).map(|&id| self.tensor(id).bytes()).sum();
+        let bytes = |ids: Vec<super::TensorId>| ids.iter().map(|&id| self.tensor(id).bytes() as u64).sum();
         let (macs, weights) = match &op.kind {
             OpKind::Adapter(o) => {
                 (self.tensor(o.out_code).rows() * o.weight.k * o.weight.n, o.weight.k * o.weight.n * 2)
@@ -59,7 +61,29 @@ impl Plan {
             OpKind::PostBlend(o) => (0, 2 * (o.input_scale.len + o.adapter_scale.len)),
             OpKind::Pool(_) => (0, 0),
         };
-        Cost { macs: macs as u64, weight_bytes: weights as u64, activation_bytes: activations as u64 }
+        Cost {
+            macs: macs as u64,
+            weight_bytes: weights as u64,
+            read_bytes: bytes(op.kind.inputs()),
+            written_bytes: bytes(op.kind.outputs()),
+        }
+    }
+
+    /// Cost of operations that run together: tensors that pass between them and that nothing else reads are neither
+    /// written nor read as a whole, and are not counted.
+    pub fn group_cost(&self, ops: std::ops::Range<usize>) -> Cost {
+        let mut cost = self.ops[ops.clone()].iter().map(|op| self.op_cost(op)).fold(Cost::default(), |a, b| a + b);
+        let group = &self.ops[ops.clone()];
+        for id in group.iter().flat_map(|op| op.kind.outputs()) {
+            let reads = |op: &&Op| op.kind.inputs().contains(&id);
+            let (inside, all) = (group.iter().filter(reads).count(), self.ops.iter().filter(reads).count());
+            if inside > 0 && inside == all {
+                let bytes = self.tensor(id).bytes() as u64;
+                cost.written_bytes -= bytes;
+                cost.read_bytes -= bytes * inside as u64;
+            }
+        }
+        cost
     }
 
     /// Cost of the whole frame.

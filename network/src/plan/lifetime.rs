@@ -4,7 +4,7 @@
 //! their lives do not overlap. Placement is greedy, each tensor at the lowest offset, or in the tightest gap, that is free
 //! for its whole life; several orders are tried and the smallest arena is kept.
 
-use super::{Plan, TensorId};
+use super::{OpId, Plan, TensorId};
 
 /// First and last operation index that touch a tensor; inputs of the plan live from before the first operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,21 @@ pub fn lifetimes(plan: &Plan) -> Vec<Lifetime> {
     lives[plan.features.0 as usize].first = 0;
     lives[plan.head.0 as usize].last = end;
     lives
+}
+
+/// The operation at which the most tensor bytes live at once, and the tensors that do, the largest first.
+pub fn largest_cut(plan: &Plan) -> (OpId, Vec<(TensorId, usize)>) {
+    let lives = lifetimes(plan);
+    let live = |op: usize| {
+        let ids = (0..lives.len()).filter(|&i| lives[i].first <= op && op <= lives[i].last);
+        ids.map(|i| (TensorId(i as u32), plan.tensors[i].bytes())).filter(|(_, bytes)| *bytes > 0).collect::<Vec<_>>()
+    };
+    let bytes = |op: usize| -> usize { live(op).iter().map(|(_, bytes)| bytes).sum() };
+    // The first of equals.
+    let op = (0..plan.ops.len()).rev().max_by_key(|&op| bytes(op)).unwrap_or(0);
+    let mut tensors = live(op);
+    tensors.sort_by_key(|&(id, bytes)| (std::cmp::Reverse(bytes), id));
+    (OpId(op as u32), tensors)
 }
 
 /// Where a tensor lies in the arena.

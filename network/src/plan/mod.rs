@@ -16,7 +16,7 @@ mod tests;
 mod weights;
 
 pub use cost::Cost;
-pub use lifetime::{Arena, ArenaSlot, Lifetime, lifetimes};
+pub use lifetime::{Arena, ArenaSlot, Lifetime, largest_cut, lifetimes};
 pub use op::{
     Adapter, Gemm, Head, Merge, Normalise, Op, OpId, OpKind, Pool, PostBlend, Seed, VitAttention, WindowAttention,
 };
@@ -54,6 +54,11 @@ impl Plan {
     /// The operation behind an id of this plan.
     pub fn op(&self, id: OpId) -> &Op {
         &self.ops[id.0 as usize]
+    }
+
+    /// The stage that a block belongs to, such as `encoder 64`; blocks of a stage have the same shapes.
+    pub fn stage(block: u32) -> String {
+        blocks::stage_name(block)
     }
 
     /// The tensors that carry a boundary name (network section 6), in graph order.

@@ -7,6 +7,7 @@
 //! [`Reference::run`] executes a whole frame; [`Reference::execute_op`] executes one operation on given inputs, so that
 //! another implementation can be checked on its own tensors.
 
+mod agree;
 mod dispatch;
 mod elementwise;
 mod error;
@@ -34,6 +35,23 @@ use crate::geometry::windows;
 use crate::model::Model;
 use crate::plan::{self, Op, OpId, OpKind, Plan, TensorId};
 use weights::Weights;
+
+/// Name of the instruction set that the hot loops run with on this processor: `AVX-512`, `AVX2`, `NEON` or `baseline`.
+pub fn instruction_set() -> &'static str {
+    dispatch::level().name()
+}
+
+/// Whether the hot loops run with wider vectors than the build's baseline on this processor.
+pub fn is_vectorized() -> bool {
+    dispatch::level() != dispatch::Level::Baseline
+}
+
+/// Whether the hot loops of a multiply give the bits of the scalar definition on this processor, for a few thousand random
+/// outputs compared one by one. Takes milliseconds, the first time.
+pub fn agrees() -> bool {
+    static AGREES: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *AGREES.get_or_init(agree::check)
+}
 
 /// A plan and the unpacked weights of a model, ready to execute.
 ///
@@ -79,6 +97,23 @@ impl Reference {
         features: &[u16],
         mut observer: impl FnMut(OpId, &Op, &[Output]),
     ) -> Result<Vec<u16>, ReferenceError> {
+        let whole = self.run_while(features, |id, op, outputs| {
+            observer(id, op, outputs);
+            true
+        })?;
+        whole.ok_or(ReferenceError::NoHead)
+    }
+
+    /// [`Reference::run`] that can be given up: it ends with `None` behind the first operation after which `observer` says
+    /// `false`.
+    ///
+    /// # Errors
+    /// `features` has the wrong number of elements.
+    pub fn run_while(
+        &self,
+        features: &[u16],
+        mut observer: impl FnMut(OpId, &Op, &[Output]) -> bool,
+    ) -> Result<Option<Vec<u16>>, ReferenceError> {
         let mut tensors: Vec<Option<TensorData>> = vec![None; self.plan.tensors.len()];
         tensors[self.plan.features.0 as usize] = Some(TensorData::Halves(features.to_vec()));
         for (index, op) in self.plan.ops.iter().enumerate() {
@@ -89,7 +124,9 @@ impl Reference {
                 .map(|id| tensors[id.0 as usize].as_ref().ok_or_else(|| self.order_error(op, *id)))
                 .collect::<Result<Vec<_>, _>>()?;
             let outputs = self.execute_op(id, &inputs)?;
-            observer(id, op, &outputs);
+            if !observer(id, op, &outputs) {
+                return Ok(None);
+            }
             for output in outputs {
                 tensors[output.id.0 as usize] = Some(output.data);
             }
@@ -100,7 +137,7 @@ impl Reference {
             }
         }
         match tensors[self.plan.head.0 as usize].take() {
-            Some(TensorData::Halves(head)) => Ok(head),
+            Some(TensorData::Halves(head)) => Ok(Some(head)),
             _ => Err(ReferenceError::NoHead),
         }
     }
