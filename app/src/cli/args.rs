@@ -90,7 +90,7 @@ pub enum RouteArg {
 pub enum Quality {
     /// Only routes that give the contract's bits.
     Exact,
-    /// Also routes that come near them: at least 45 dB on the composed picture.
+    /// Also routes that only come near them; `nrview parity --route tensor` says how near.
     Fast,
 }
 

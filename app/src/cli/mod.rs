@@ -82,8 +82,7 @@ pub struct Globals {
     /// How the network's commands reach the device: `auto` takes what was certified for exactly this case.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "ROUTE")]
     pub replay: ReplayArg,
-    /// What `--route auto` may take: only bit-exact routes, or also faster ones that come near. Default: exact, in the viewer
-    /// fast.
+    /// What `--route auto` may take: only bit-exact routes, or also faster ones that come near. Default: exact.
     #[arg(long, global = true, value_enum, value_name = "QUALITY")]
     pub quality: Option<args::Quality>,
     /// Switch the Vulkan validation layer on (it must be installed).

@@ -105,7 +105,7 @@ impl Viewer {
         let later = options.scene.is_file();
         let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
         let source = options.network.then(|| options.source.clone());
-        let route = (options.route, globals.quality.unwrap_or(Quality::Fast));
+        let route = (options.route, globals.quality.unwrap_or(Quality::Exact));
         let mut session = Session::on_route(&device, scene, size, source, route)?;
         session.ask_replay(globals.replay)?;
         let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
