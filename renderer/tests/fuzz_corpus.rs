@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const CHANGES: u64 = 3000;
 /// Most time that the changes of one target take; the rest is left out on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(12);
+/// Seconds of other changes instead, as long a run as one likes.
+const SECONDS: &str = "NRVIEW_FUZZ_SECONDS";
 
 fn corpus(target: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fuzz/corpus").join(target)
@@ -80,14 +82,16 @@ fn load(bytes: &[u8], what: &str) -> bool {
 
 fn changes(target: &str, check: impl Fn(&[u8], &str)) {
     let begun = Instant::now();
-    let mut random = Random(7);
-    for number in 0..CHANGES {
+    let seconds = std::env::var(SECONDS).ok().and_then(|text| text.parse().ok());
+    let patience = seconds.map_or(PATIENCE, Duration::from_secs);
+    let mut random = Random(seconds.unwrap_or(7));
+    for number in 0..if seconds.is_some() { u64::MAX } else { CHANGES } {
         for (path, whole) in files(target) {
             let mut bytes = whole;
             random.change(&mut bytes);
             check(&bytes, &format!("change {number} of {}", path.display()));
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > patience {
             println!("{target}: {} changes of each file", number + 1);
             return;
         }
