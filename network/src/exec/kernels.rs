@@ -73,6 +73,7 @@ impl Tuning {
             })
         };
         Self::truncating_fits(device)
+            && caps.limits.max_shared_memory >= MATRIX_SHARED
             && caps.bfloat16_cooperative_matrix
             && caps.memory_model
             && (caps.subgroup.can_require_size || caps.subgroup.size == MATRIX_SUBGROUP)
@@ -96,6 +97,8 @@ impl Tuning {
 const FEW_TILES: u64 = 528;
 /// Invocations that share a matrix.
 const MATRIX_SUBGROUP: u32 = 32;
+/// Bytes of shared memory that the kernels for matrix units take.
+const MATRIX_SHARED: u32 = 40 << 10;
 /// Bytes of shared memory that the truncating kernels take.
 const TRUNCATING_SHARED: u32 = 24 << 10;
 
