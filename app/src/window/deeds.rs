@@ -1,6 +1,7 @@
 //! What the window does beside drawing: pictures, clips, reports, presets, other models, the demo.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use network::geometry::Extent;
@@ -19,6 +20,8 @@ use crate::engine::fit;
 
 /// Largest share of the view, in percent, that is offered.
 const LARGEST: f32 = 400.0;
+/// A view that has not changed for so long is one that stays.
+const RESTS: Duration = Duration::from_millis(400);
 
 impl Viewer {
     /// Takes pictures that have been read back where they belong, and says what became of those before.
@@ -116,7 +119,11 @@ impl Viewer {
         self.status.presentation =
             presentation.map_or_else(String::new, |(mode, images)| format!("{mode:?}, {images} images"));
         let view = self.status.area;
-        if self.considered != Some(view) {
+        if self.view_seen.0 != view {
+            self.view_seen = (view, Instant::now());
+        }
+        // Placing a large frame's tensors takes a while: not for every size of a window that is being dragged.
+        if self.considered != Some(view) && self.view_seen.1.elapsed() > RESTS {
             self.considered = Some(view);
             let (device, held) = (self.session.device(), self.session.held());
             self.status.largest_percent = fit::largest_percent(device, view, LARGEST, held);

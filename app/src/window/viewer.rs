@@ -62,6 +62,8 @@ pub struct Viewer {
     pub(super) demo: Option<Demo>,
     /// The view whose largest frame is known.
     pub(super) considered: Option<[u32; 2]>,
+    /// The view, and since when it is so.
+    pub(super) view_seen: ([u32; 2], Instant),
     /// The scene on its way.
     pub(super) arrival: Option<Arrival>,
     /// What `--scene` takes to name the scene that is shown.
@@ -147,6 +149,7 @@ impl Viewer {
             clip_version: None,
             demo,
             considered: None,
+            view_seen: ([0; 2], now),
             arrival,
             scene: options.scene.scene.clone(),
             flight: None,
