@@ -411,7 +411,7 @@ fn plants(glb: &mut Glb, paint: &Paints) {
         glb.node(Place::at(x, 0.0, z).turned(Quat::from_rotation_y(k as f32)), mesh);
     }
     // Beds along two sides, with grass and flowers.
-    for (k, turn) in [0.0, FRAC_PI_2, PI, 3.0 * FRAC_PI_2].into_iter().enumerate() {
+    for turn in [0.0, FRAC_PI_2, PI, 3.0 * FRAC_PI_2] {
         let mut stone = Shape::default();
         let (mut tufts, mut flowers) = (Shape::default(), Shape::default());
         let mut soil = Shape::default();
@@ -444,7 +444,6 @@ fn plants(glb: &mut Glb, paint: &Paints) {
         }
         let mesh =
             glb.mesh(&[(&stone, paint.stone), (&soil, paint.earth), (&tufts, paint.grass), (&flowers, paint.petals)]);
-        _ = k;
         glb.node(Place::at(0.0, 0.0, 0.0).turned(Quat::from_rotation_y(turn)), mesh);
     }
     // Ivy climbs two columns and the wall above them.

@@ -315,7 +315,7 @@ fn carousel(glb: &mut Glb, paint: &Paints, channels: &mut Vec<Channel>) {
         for k in 0..32 {
             let a = TAU * k as f32 / 32.0;
             s.add(&card(0.46, 0.34).at(0.0, -0.34, 0.0).turned(Quat::from_rotation_y(-a)).at(
-                2.3 * a.sin() * -1.0,
+                -2.3 * a.sin(),
                 2.64,
                 2.3 * a.cos(),
             ));
@@ -635,13 +635,9 @@ fn stalls(glb: &mut Glb, paint: &Paints, channels: &mut Vec<Channel>) {
 
 fn bunting(glb: &mut Glb, paint: &Paints, channels: &mut Vec<Channel>) {
     let mut flag = Shape::default();
-    for front in [1.0_f32] {
-        let i: Vec<u32> = [[-0.11, 0.0], [0.11, 0.0], [0.0, -0.28]]
-            .into_iter()
-            .map(|[x, y]| flag.push(Vec3::new(x, y, 0.0), Vec3::Z * front, Vec2::new(x, y)))
-            .collect();
-        flag.triangles.push([i[0], i[2], i[1]]);
-    }
+    let corners = [[-0.11, 0.0], [0.11, 0.0], [0.0, -0.28]];
+    let corners = corners.map(|[x, y]: [f32; 2]| flag.push(Vec3::new(x, y, 0.0), Vec3::Z, Vec2::new(x, y)));
+    flag.triangles.push([corners[0], corners[2], corners[1]]);
     let kinds: Vec<usize> = paint.flags.iter().map(|color| glb.mesh(&[(&flag, *color)])).collect();
     let posts = [(-1.4_f32, 3.4_f32), (2.6, 2.6), (4.6, -4.4), (-2.0, -3.2)];
     let mut lines = Shape::default();
