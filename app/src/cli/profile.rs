@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use gpu::Timestamps;
 use network::exec::{self, Kernels, Network, NetworkOptions, Tuning};
 use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
@@ -209,6 +209,8 @@ impl Around {
 }
 
 fn on_cpu(model: &network::model::Model, plan: &Plan, args: &ProfileArgs) -> Result<Profile> {
+    let set = reference::instruction_set();
+    ensure!(reference::agrees(), "the CPU's {set} code does not give the definition's bits on this processor");
     let reference = Reference::new(plan, model)?;
     let samples = profile::on_cpu(&reference, &features(plan), args.frames)?;
     let groups: Vec<_> = (0..plan.ops.len()).map(|op| op..op + 1).collect();
@@ -226,10 +228,8 @@ fn on_cpu(model: &network::model::Model, plan: &Plan, args: &ProfileArgs) -> Res
         cut: Cut::of(plan),
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let header = Header {
-        device: format!("the CPU, {threads} threads"),
-        ..header("cpu", reference::instruction_set().to_owned(), model.digest(), true)
-    };
+    let header =
+        Header { device: format!("the CPU, {threads} threads"), ..header("cpu", set.to_owned(), model.digest(), true) };
     Ok(Profile::new(header, plan, &samples, &groups, |_| Vec::new(), memory, None))
 }
 

@@ -41,11 +41,6 @@ pub fn instruction_set() -> &'static str {
     dispatch::level().name()
 }
 
-/// Whether the hot loops run with wider vectors than the build's baseline on this processor.
-pub fn is_vectorized() -> bool {
-    dispatch::level() != dispatch::Level::Baseline
-}
-
 /// Whether the hot loops of a multiply give the bits of the scalar definition on this processor, for a few thousand random
 /// outputs compared one by one. Takes milliseconds, the first time.
 pub fn agrees() -> bool {
