@@ -54,8 +54,8 @@ fn files_that_are_no_environments_are_refused() {
     };
     refused("missing.hdr", None, &["missing.hdr", "cannot be read"]);
     refused("text.hdr", Some(b"not a picture"), &["text.hdr", "neither"]);
-    refused("square.hdr", Some(&hdr(4, 4, [1, 1, 1, 128])), &["square.hdr", "twice as wide"]);
-    refused("cut.hdr", Some(&hdr(4, 2, [1, 1, 1, 128])[..60]), &["cut.hdr", "broken"]);
+    refused("square.hdr", Some(&hdr(4, 4, [90, 90, 90, 128])), &["square.hdr", "twice as wide"]);
+    refused("cut.hdr", Some(&hdr(4, 2, [90, 90, 90, 128])[..60]), &["cut.hdr", "broken"]);
     refused("huge.exr", Some(b"\x76\x2f\x31\x01\x02\0\0\0"), &["huge.exr", "broken"]);
     nrview(&["render", "--exposure=99"], LIMIT).expect_refusal(&["exposure", "99"]);
     nrview(&["render", "--environment-rotation=30"], LIMIT).expect_refusal(&["no environment"]);
