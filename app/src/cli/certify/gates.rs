@@ -76,7 +76,7 @@ impl Case {
                 ensure!(binding.number == declared.binding, "{} binds {}", entry.label, binding.number);
                 ensure!(binding.range > 0, "{} binds nothing at {}", entry.label, binding.number);
                 ensure!(
-                    matches!(binding.effect, Effect::Read | Effect::Write),
+                    binding.effect != Effect::Unknown,
                     "the effect of {} on binding {} is not declared",
                     entry.shader,
                     binding.number
