@@ -26,6 +26,9 @@ const FEW_WIDE_GROUPS: u64 = 192;
 /// ViT tokens from which larger workgroups still fill the device.
 const MANY_TOKENS: u64 = 1024;
 
+/// Rows of windows, and the lines of the level that they cover.
+type WindowRows = (Range<u64>, Range<u64>);
+
 /// Everything lowering looks at.
 pub struct Lowering<'a> {
     pub plan: &'a Plan,
@@ -97,13 +100,7 @@ impl Lowering<'_> {
     }
 
     /// Blocks of rows of windows with the lines they cover.
-    fn window_blocks(
-        &self,
-        op: OpId,
-        grid: &WindowGrid,
-        widest: u64,
-        cost: u64,
-    ) -> Result<Vec<(Range<u64>, Range<u64>)>, ExecError> {
+    fn window_blocks(&self, op: OpId, grid: &WindowGrid, widest: u64, cost: u64) -> Result<Vec<WindowRows>, ExecError> {
         let (window, shift) = (u64::from(WINDOW), u64::from(grid.shift_y));
         let (width, height) = (u64::from(grid.extent.width), u64::from(grid.extent.height));
         let split = Split { units: u64::from(grid.rows), align: 1, bytes: window * width * widest, per_group: 1, cost };
@@ -190,7 +187,7 @@ impl Lowering<'_> {
         let cost = 64 * u64::from(grid.columns) * (qkv.weight.bytes() + 128 * qkv.weight.k) as u64;
         let weights = self.piece(op)?;
         let blocks = self.window_blocks(op, &grid, widest, cost)?;
-        let step = |(rows, lines): (Range<u64>, Range<u64>)| Step {
+        let step = |(rows, lines): WindowRows| Step {
             op,
             kernel: Kernel::Tensor(TensorKernel::Attend),
             bound: vec![self.lines(qkv.input, lines.clone()), weights, self.lines(attention.output, lines.clone())],
