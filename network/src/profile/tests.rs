@@ -19,10 +19,8 @@ fn singles(plan: &Plan) -> Vec<Range<usize>> {
 fn profile(plan: &Plan, groups: &[Range<usize>], frames: usize, factor: impl Fn(usize) -> f64) -> Profile {
     let mut per_op = vec![vec![0.0; frames]; plan.ops.len()];
     for group in groups {
-        for frame in 0..frames {
-            let ms: f64 = group.clone().map(|i| (1 + i % 7) as f64 * factor(i)).sum();
-            per_op[group.start][frame] = ms * (1.0 + 0.01 * frame as f64);
-        }
+        let ms: f64 = group.clone().map(|i| (1 + i % 7) as f64 * factor(i)).sum();
+        per_op[group.start] = (0..frames).map(|frame| ms * (1.0 + 0.01 * frame as f64)).collect();
     }
     let samples = Samples { clock: Clock::Host, per_op };
     let header = Header {
