@@ -112,8 +112,7 @@ fn a_reference_and_what_needs_no_network() {
 #[test]
 fn two_networks_and_their_buffers() {
     let size = format!("--size={SIDE}x{SIDE}");
-    let viewer =
-        Viewer::start(&["--split=view", &size, "--model=starter", "--left=history:off", "--right=network", "--fresh"]);
+    let viewer = Viewer::start(&["--split=view", &size, "--model=starter", "--left=history:off", "--right=network"]);
     viewer.press("p");
     viewer.press("i");
     viewer.display.xdotool(&["mousemove", "800", "500"]);
