@@ -250,7 +250,7 @@ fn one_side(glb: &mut Glb, paint: &Paints, side: usize) -> Vec<usize> {
         }
     }
     // A door.
-    if side % 2 == 0 {
+    if side.is_multiple_of(2) {
         wood.add(&block([-0.75, 0.14, -WALL], [0.75, 2.4, -WALL + 0.08]).uv(1.2));
         stone.add(&arch(2.1, 3.3, 0.2, 0.75, 2.4).at(0.0, 0.0, -WALL).uv(0.6));
         for s in [-0.9_f32, 0.9] {

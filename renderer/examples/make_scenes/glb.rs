@@ -195,13 +195,6 @@ impl Glb {
         self.add("nodes", node.into())
     }
 
-    /// A node with a mesh and children.
-    pub fn parent(&mut self, place: Place, mesh: usize, children: &[usize]) -> usize {
-        let node = self.node(place, mesh);
-        self.json["nodes"][node]["children"] = json!(children);
-        node
-    }
-
     /// Hangs another child on a node.
     pub fn adopt(&mut self, parent: usize, child: usize) {
         let node = self.json["nodes"][parent].as_object_mut().expect("a node");
@@ -231,22 +224,6 @@ impl Glb {
         if !list.contains(&json!(extension)) {
             list.push(extension.into());
         }
-    }
-
-    /// A point light on a new node.
-    pub fn point_light(&mut self, at: Vec3, color: [f32; 3], candela: f32, range: f32) -> usize {
-        self.uses("KHR_lights_punctual");
-        let extensions = self.json.entry("extensions").or_insert_with(|| json!({}));
-        if extensions.get("KHR_lights_punctual").is_none() {
-            extensions["KHR_lights_punctual"] = json!({ "lights": [] });
-        }
-        let lights = extensions["KHR_lights_punctual"]["lights"].as_array_mut().expect("a list");
-        lights.push(json!({ "type": "point", "color": color, "intensity": candela, "range": range }));
-        let light = lights.len() - 1;
-        self.add(
-            "nodes",
-            json!({ "translation": at.to_array(), "extensions": { "KHR_lights_punctual": { "light": light } } }),
-        )
     }
 
     /// Lets a skin of joints (with their places in the model at rest) deform a node's mesh.

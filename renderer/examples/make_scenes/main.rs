@@ -19,11 +19,14 @@ mod texture;
 use std::error::Error;
 use std::path::PathBuf;
 
+/// Makes a scene's model.
+type Make = fn() -> glb::Glb;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = PathBuf::from(arguments.next().ok_or("give the folder of the scenes, such as assets/scenes")?);
     let names: Vec<String> = arguments.collect();
-    let scenes: [(&str, fn() -> glb::Glb); 4] =
+    let scenes: [(&str, Make); 4] =
         [("courtyard", courtyard::make), ("fair", fair::make), ("materials", materials::make), ("park", park::make)];
     for (name, make) in scenes {
         if names.is_empty() || names.iter().any(|wanted| wanted == name) {

@@ -77,7 +77,7 @@ fn grounds(glb: &mut Glb) {
     for _ in 0..2600 {
         let (x, z) = (random.range(-12.0, 12.0), random.range(-12.0, 12.0));
         let r: f32 = x.hypot(z);
-        if (r - PATH).abs() < 0.95 || r > 12.0 || r < 1.5 {
+        if (r - PATH).abs() < 0.95 || !(1.5..=12.0).contains(&r) {
             continue;
         }
         let size = random.range(0.16, 0.34);
