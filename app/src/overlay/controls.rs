@@ -10,6 +10,9 @@ use crate::window::settings::Settings;
 /// Room for a slider beside its number, its name and its marks.
 const SLIDER: f32 = 80.0;
 
+/// Boxes that fit beside each other, each with the way back to its default.
+const IN_A_ROW: usize = 2;
+
 /// What shapes the picture: the look, paper white, history and noise, the custom style.
 pub fn look(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
     ui.spacing_mut().slider_width = SLIDER;
@@ -34,11 +37,9 @@ pub fn look(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
 
 /// What the scene is drawn with.
 pub fn scene(ui: &mut egui::Ui, settings: &mut Settings, status: &Status) {
-    ui.horizontal_wrapped(|ui| {
-        for control in control::of(Section::Scene) {
-            one(ui, settings, status, &control);
-        }
-    });
+    for row in control::of(Section::Scene).chunks(IN_A_ROW) {
+        ui.horizontal(|ui| row.iter().for_each(|control| one(ui, settings, status, control)));
+    }
 }
 
 fn section(ui: &mut egui::Ui, settings: &mut Settings, status: &Status, section: Section) {
