@@ -128,7 +128,7 @@ mod tests {
         let turned = LightArgs { environment_rotation: Some(90.0), ..LightArgs::default() };
         assert!(turned.apply(Scene::builtin(), None).is_err());
         let scene = turned.apply(Scene::empty(), None).expect("a sky can be turned");
-        assert!((scene.environment.expect("it is there").rotation - 1.5708).abs() < 1e-3);
+        assert!((scene.environment.expect("it is there").rotation - std::f32::consts::FRAC_PI_2).abs() < 1e-3);
     }
 
     #[test]
