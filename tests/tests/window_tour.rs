@@ -105,7 +105,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// Every slider at one end, then a frame from the network: its picture.
-fn all_at(viewer: &Viewer, end: &str, pictures: &mut Vec<Vec<image::RgbImage>>) -> image::RgbImage {
+fn all_at(viewer: &Viewer, end: &str, pictures: &mut [Vec<image::RgbImage>]) -> image::RgbImage {
     for (index, (control, enabler)) in SLIDERS.iter().enumerate() {
         if let Some((enabler, to)) = enabler {
             tick(viewer, enabler, *to);
