@@ -34,9 +34,20 @@ impl Flight {
         self.elapsed >= LONGEST
     }
 
-    /// The camera jumped: the next key is a cut.
+    /// The camera jumped: the next key is a cut. Where it was until now becomes a key, too, so that the
+    /// way up to the cut is whole.
     pub fn jump(&mut self) {
+        self.end();
         self.cut = !self.keys.is_empty();
+    }
+
+    /// A key for the last camera, if it is not one.
+    fn end(&mut self) {
+        if let Some((time, camera)) = self.last
+            && self.keys.last().is_some_and(|key| time > key.time)
+        {
+            self.keys.push(PathKey { time, camera, cut: false });
+        }
     }
 
     /// The camera, `seconds` after the last call.
@@ -53,11 +64,7 @@ impl Flight {
 
     /// The path; `None` when there is nothing to play.
     pub fn path(mut self) -> Option<KeyedPath> {
-        if let Some((time, camera)) = self.last
-            && self.keys.last().is_some_and(|key| time > key.time)
-        {
-            self.keys.push(PathKey { time, camera, cut: false });
-        }
+        self.end();
         self.keys.dedup_by(|later, earlier| later.time <= earlier.time);
         if self.keys.len() < 2 { None } else { KeyedPath::new(self.keys) }
     }

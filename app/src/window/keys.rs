@@ -234,7 +234,7 @@ mod tests {
             [Act::Press(Shortcut::OneToOne), Act::Hold(Hold::Forward)]
         );
         assert_eq!(act(Key::Character("N".into()), KeyCode::KeyN), [Act::Press(Shortcut::Network)]);
-        assert_eq!(act(Key::Character("x".into()), KeyCode::KeyX), []);
+        assert_eq!(act(Key::Character("y".into()), KeyCode::KeyY), []);
         assert_eq!(held(KeyCode::KeyB), Some(Hold::Original));
     }
 
