@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Sets up what the tests need and runs them all, stage by stage; stops at the first failure with
 # its exit code. Arguments name the stages to run instead of all: ./scripts/test.sh format lints
+# One more stage runs only by name, because it takes many minutes on a small machine: long
 #
 # Vulkan tests run on lavapipe, with the validation layers on, unless VK_DRIVER_FILES or
 # VK_ICD_FILENAMES names another driver.
@@ -29,6 +30,9 @@ stage_lints() { cargo clippy --release --locked --workspace --all-targets -- -D 
 
 # cargo test prints its own closing lines; nothing may hide them.
 stage_tests() { cargo test --release --locked --workspace --no-fail-fast; }
+
+# Tests marked #[ignore]: whole tours of the window, one after the other.
+stage_long() { cargo test --release --locked --workspace --no-fail-fast -- --ignored --test-threads=1; }
 
 # The committed SPIR-V is what the sources compile to, byte for byte, and it is valid.
 stage_shaders() {
@@ -59,6 +63,7 @@ stage_shaders() {
 }
 
 all_stages=(format lints tests shaders)
+named_stages=(long)
 
 # --- run ----------------------------------------------------------------------------------------
 
@@ -86,8 +91,8 @@ run_stage() { # run_stage NAME
 stages=("$@")
 [[ ${#stages[@]} -gt 0 ]] || stages=("${all_stages[@]}")
 for name in "${stages[@]}"; do
-  [[ " ${all_stages[*]} " == *" $name "* ]] ||
-    die "Unknown stage $name; known: ${all_stages[*]}"
+  [[ " ${all_stages[*]} ${named_stages[*]} " == *" $name "* ]] ||
+    die "Unknown stage $name; known: ${all_stages[*]} ${named_stages[*]}"
 done
 
 need_rust

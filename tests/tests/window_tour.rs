@@ -129,6 +129,7 @@ fn all_at(viewer: &Viewer, end: &str, pictures: &mut [Vec<image::RgbImage>]) -> 
 }
 
 #[test]
+#[ignore = "long: ./scripts/test.sh long"]
 fn a_person_goes_through_everything() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shots = format!("--screenshots={}", folder.path().display());

@@ -57,6 +57,7 @@ fn pictures(device: &TestDevice, settings: &mut Settings, frames: u64) -> Result
 }
 
 #[test]
+#[ignore = "long: ./scripts/test.sh long"]
 fn no_side_enters_the_history_of_another() -> Result<()> {
     let device = TestDevice::open()?;
     let [without, other, set] = pictures(&device, &mut settings(["history:off", "model:identity"]), 2)?;
