@@ -224,6 +224,8 @@ impl Viewer {
     /// # Errors
     /// The device or the surface is lost for good.
     pub fn draw(&mut self) -> Result<Vec<Action>> {
+        // First of all, while the window is known to exist: asking one that was taken away for its size is a panic.
+        let input = self.gui.take_egui_input(&self.window);
         let now = Instant::now();
         let seconds = now.duration_since(self.last_frame).as_secs_f64();
         self.last_frame = now;
@@ -246,7 +248,7 @@ impl Viewer {
         self.gather_rare();
 
         let mut actions = Vec::new();
-        let (gui, delay) = self.lay_out(&mut actions)?;
+        let (gui, delay) = self.lay_out(input, &mut actions)?;
         let view = match picture {
             Picture::Pair => None,
             live if self.session.keeps_live(&self.settings, live) => None,
@@ -302,9 +304,8 @@ impl Viewer {
     }
 
     /// Lays the overlay out and takes over its textures.
-    fn lay_out(&mut self, actions: &mut Vec<Action>) -> Result<(Gui, Duration)> {
+    fn lay_out(&mut self, input: egui::RawInput, actions: &mut Vec<Action>) -> Result<(Gui, Duration)> {
         let context = self.gui.egui_ctx().clone();
-        let input = self.gui.take_egui_input(&self.window);
         let size = self.graphics.size();
         self.layout = self.placed(size, context.pixels_per_point());
         let (overlay, settings, status, layout) = (&mut self.overlay, &mut self.settings, &self.status, &self.layout);
