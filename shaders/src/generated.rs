@@ -1610,9 +1610,9 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 bindings: &[Binding { binding: 0, kind: StorageBuffer, count: 1 }, Binding { binding: 1, kind: StorageBuffer, count: 1 }, Binding { binding: 2, kind: StorageImage, count: 1 }, Binding { binding: 3, kind: StorageBuffer, count: 1 }, Binding { binding: 4, kind: StorageBuffer, count: 1 }],
                 push_constant_size: 104,
                 shared_memory_size: 0,
-                spec_constants: &[SpecConstant { id: 0, default: 1 }],
+                spec_constants: &[SpecConstant { id: 0, default: 1 }, SpecConstant { id: 1, default: 2 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "779e3ae38979a533d35a41321fb1adfd9fe1f4b8870e2ef7731fe6e510b1a221",
+                spirv_sha256: "d0116a38412b49397f131cbc5acebfc5805704c9c272b755a9fd45df87ac8f5b",
             },
         },
     ]

@@ -16,7 +16,8 @@ use super::layout::{Layout, Line, Panel, Source};
 
 /// The pipelines that make the picture; device lifetime.
 pub struct Presenters {
-    present: ComputePipeline,
+    /// One for each kind of what panels show (`KIND` of the shader). Their bindings are the same.
+    present: [ComputePipeline; 3],
     debug: ComputePipeline,
 }
 
@@ -27,11 +28,20 @@ impl Presenters {
     /// An error of the device.
     pub fn new(device: &Arc<Device>) -> Result<Self> {
         let smooth = u32::from(!device.caps().is_cpu);
-        let make = |name: &'static str| {
+        let make = |name: &'static str, constants: &[(u32, u32)]| {
             let shader = shaders::shader(name).with_context(|| format!("shader {name} is missing from this build"))?;
-            Ok::<_, anyhow::Error>(ComputePipeline::new(device, shader, &[(0, smooth)], name)?)
+            Ok::<_, anyhow::Error>(ComputePipeline::new(device, shader, constants, name)?)
         };
-        Ok(Self { present: make("view/present")?, debug: make("view/debug")? })
+        let present = |kind| make("view/present", &[(0, smooth), (1, kind)]);
+        Ok(Self { present: [present(0)?, present(1)?, present(2)?], debug: make("view/debug", &[(0, smooth)])? })
+    }
+
+    /// The simplest pipeline that can show what is shown.
+    fn present(&self, shown: &Shown<'_>, layout: &Layout) -> &ComputePipeline {
+        let other_sizes = shown.sides.iter().any(|side| side.extent != shown.extent);
+        let is_side = |panel: &Panel| matches!(panel.source, Source::Left | Source::Right);
+        let kind = if other_sizes { 2 } else { usize::from(!layout.panels.iter().all(is_side)) };
+        &self.present[kind]
     }
 }
 
@@ -160,7 +170,7 @@ impl Target {
                 Bind::buffer(3, shown.original),
                 Bind::buffer(4, map),
             ];
-            let set = DescriptorArena::new(device, "present", 1)?.allocate(&presenters.present, &binds)?;
+            let set = DescriptorArena::new(device, "present", 1)?.allocate(&presenters.present[0], &binds)?;
             self.present = Some((shown.generation, set));
         }
         Ok(())
@@ -205,7 +215,7 @@ impl Target {
                 dispatch(&presenters.debug, set, bytemuck::bytes_of(&debug_push(picture.extent, shown, layout)));
             }
         } else if let Some((_, set)) = &self.present {
-            dispatch(&presenters.present, set, bytemuck::bytes_of(&push(picture.extent, shown, layout)));
+            dispatch(presenters.present(shown, layout), set, bytemuck::bytes_of(&push(picture.extent, shown, layout)));
         }
         cmd.image_barrier(picture, ImageUse::ComputeWrite, ImageUse::TransferSrc);
     }

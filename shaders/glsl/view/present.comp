@@ -9,6 +9,9 @@ layout(local_size_x = 16, local_size_y = 8) in;
 
 // Whether magnified pixels get borders of one window pixel, which costs four reads instead of one.
 layout(constant_id = 0) const bool SMOOTH = true;
+// What panels may show. A CPU device computes every branch for every pixel, so that the plain cases are kept plain:
+// 0: sides of the space's size; 1: their differences and the original, too; 2: sides of any sizes.
+layout(constant_id = 1) const uint KIND = 2;
 
 layout(binding = 0, std430) readonly buffer Side0 { uint side0[]; };   // RGBA8, size0.x * size0.y
 layout(binding = 1, std430) readonly buffer Side1 { uint side1[]; };
@@ -51,13 +54,16 @@ const int MAX_TAPS = 8;     // per axis, when the image is shown smaller than it
 // Size of the grid of pixels that a source has.
 uvec2 extent_of(uint which) { return which < ABSOLUTE ? side_size(which) : space; }
 
+// A side at a pixel of the space.
+vec3 side_seen(uint side, ivec2 at) { return KIND == 2u ? side_at(side, at) : side_texel(side, at); }
+
 vec3 texel(uint which, ivec2 at) {
-    if (which < ABSOLUTE) return side_texel(which, at);
+    if (KIND == 0u || which < ABSOLUTE) return side_texel(which, at);
     ivec2 p = clamp(at, ivec2(0), ivec2(space) - 1);
     uint i = uint(p.y) * space.x + uint(p.x);
     if (which == FLIP) return heat(perceived[i]);
     if (which == ORIGINAL) return unpackUnorm4x8(original[i]).rgb;
-    vec3 difference = side_at(1u, p) - side_at(0u, p);
+    vec3 difference = side_seen(1u, p) - side_seen(0u, p);
     vec3 shown = which == ABSOLUTE ? abs(difference) * gain : 0.5 + 0.5 * gain * difference;
     return clamp(shown, 0.0, 1.0);
 }
@@ -102,8 +108,8 @@ bool inside(ivec2 p, ivec4 clip) {
 vec3 panel(uint which, vec2 origin, vec2 at) {
     vec2 p = (at - origin) / scale;
     if (any(lessThan(p, vec2(0.0))) || any(greaterThanEqual(p, vec2(space)))) return BACKGROUND;
-    uvec2 extent = extent_of(which);
-    if (extent == space) return scale >= 1.0 ? magnified(which, p, vec2(scale)) : minified(which, p, vec2(scale), vec2(space));
+    uvec2 extent = KIND == 2u ? extent_of(which) : space;
+    if (KIND < 2u || extent == space) return scale >= 1.0 ? magnified(which, p, vec2(scale)) : minified(which, p, vec2(scale), vec2(space));
     // A side of another size fills the same rectangle.
     vec2 ratio = vec2(extent) / vec2(space), side = scale / ratio;
     vec2 q = min(p * ratio, vec2(extent) - 1e-3);
@@ -116,8 +122,8 @@ void main() {
     ivec2 pixel = ivec2(id);
     vec2 at = vec2(id) + 0.5;
     vec3 color = BACKGROUND;
-    if (inside(pixel, clip0)) color = panel(which0, origin0, at);
-    else if (inside(pixel, clip1)) color = panel(which1, origin1, at);
+    bool first = inside(pixel, clip0);
+    if (first || inside(pixel, clip1)) color = panel(first ? which0 : which1, first ? origin0 : origin1, at);
 
     if (divider >= 0.0) {
         bool across = horizontal != 0;
