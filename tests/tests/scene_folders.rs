@@ -48,11 +48,21 @@ fn at_least_four_scenes_come_with_the_program() {
     assert!(bytes < 25_000_000, "{bytes} bytes");
 }
 
-/// Reprojection explains each scene's change under its moving camera, and what moves under a still one.
 #[test]
-fn the_motion_of_every_scene_is_right() {
+fn the_motion_of_the_built_in_scene_is_right() {
+    motion_is_right(["builtin".to_owned()]);
+}
+
+#[test]
+#[ignore = "long: ./scripts/test.sh long"]
+fn the_motion_of_every_shipped_scene_is_right() {
+    motion_is_right(shipped());
+}
+
+/// Reprojection explains each scene's change under its moving camera, and what moves under a still one.
+fn motion_is_right(names: impl IntoIterator<Item = String>) {
     let mut wrong = Vec::new();
-    for name in ["builtin".to_owned()].into_iter().chain(shipped()) {
+    for name in names {
         for still in [false, true] {
             // A size at which the textures are resolved, and a camera that sees what moves from near enough: what is
             // blurred by fetching between pixels says nothing about the motion.

@@ -72,6 +72,7 @@ fn draw(session: &mut Session, settings: &mut Settings, cmd: &mut CommandBuffer,
 }
 
 #[test]
+#[ignore = "long: ./scripts/test.sh long"]
 fn changes_leave_the_memory_as_it_was() -> Result<()> {
     let device = TestDevice::open()?;
     let (mut session, mut settings) = prepared(&device)?;
