@@ -9,6 +9,7 @@ use nrview_tests::program::nrview;
 use nrview_tests::window::{SLOW, Viewer};
 
 #[test]
+#[ignore = "long: ./scripts/test.sh long"]
 fn a_frame_of_the_window_is_captured_and_replays_on_the_cpu() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().to_str().expect("a path in UTF-8");
