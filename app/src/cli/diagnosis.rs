@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn nobody_is_named() {
-        let names = Names::new("/srv/work/here", "/home/maria", &["maria", ""], &["blue-pc"]);
-        let text = "/home/maria/scenes/a.glb /srv/work/here/out maria@blue-pc marian amaria /home/mariana";
+        let names = Names::new("/srv/films/here", "/home/maria", &["maria", ""], &["blue-pc"]);
+        let text = "/home/maria/scenes/a.glb /srv/films/here/out maria@blue-pc marian amaria /home/mariana";
         let told = names.replaced(text);
         assert_eq!(told, "~/scenes/a.glb ./out user@host marian amaria /home/mariana");
     }
