@@ -1,11 +1,7 @@
-//! nrview: a real-time viewer of the full 71-block neural rendering network.
+//! The program; everything is in the library beside it.
 
-mod cli;
-mod engine;
-mod overlay;
-mod plot;
-mod window;
+#![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    cli::main()
+    nrview::main()
 }

@@ -199,6 +199,9 @@ pub const fn windows(extent: Extent, phase: u32) -> WindowGrid {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::Value;

@@ -1,5 +1,7 @@
 //! Scenes to HDR frames with depth, motion and object ids.
 
+#![forbid(unsafe_code)]
+
 mod batch;
 mod camera;
 mod error;

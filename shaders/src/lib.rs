@@ -6,6 +6,8 @@
 //! `manifest.json` and `src/generated.rs`; all of these are committed, so building this
 //! crate needs neither a shader compiler nor a C++ compiler. See `docs/shaders.md`.
 
+#![forbid(unsafe_code)]
+
 mod generated;
 mod info;
 pub mod manifest;

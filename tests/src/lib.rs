@@ -1,6 +1,8 @@
 //! Tests that cross crates: the built program on the command line, its parity with the fixtures,
 //! and its window on a virtual display. This library holds what those tests share.
 
+#![forbid(unsafe_code)]
+
 pub mod display;
 pub mod fixture;
 pub mod model;

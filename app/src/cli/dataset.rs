@@ -1,7 +1,7 @@
 //! `nrview render --dataset`: noisy frames and what they should have been, as raw halves.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use half::f16;
@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::outcome::{CommandResult, Outcome};
 use super::render::{RATE, RenderArgs};
-use super::{Globals, progress, text, write};
+use super::{Globals, progress, read, text, write};
 use crate::engine::studio::{Plain, Studio};
 use crate::engine::{device, fit};
 
@@ -33,7 +33,8 @@ const ARRAYS: [(&str, usize); 4] = [("color", 3), ("depth", 1), ("motion", 2), (
 struct Settings {
     scene: String,
     camera: Option<String>,
-    camera_path: Option<PathBuf>,
+    /// Digest of the file of the camera's path.
+    camera_path: Option<String>,
     width: u32,
     height: u32,
     sequences: u32,
@@ -102,9 +103,14 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
     let device = device::open(globals)?;
     fit::check(&device, args.size, 0)?;
     let settings = Settings {
-        scene: args.scene.scene.clone(),
+        scene: without_folders(&args.scene.scene),
         camera: args.scene.camera.clone(),
-        camera_path: args.scene.camera_path.clone(),
+        camera_path: args
+            .scene
+            .camera_path
+            .as_deref()
+            .map(|path| read::bytes(path, read::DOCUMENT).map(|text| hex(&text)))
+            .transpose()?,
         width: geometry.valid.width,
         height: geometry.valid.height,
         sequences: args.sequences,
@@ -155,6 +161,11 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
     Ok(Outcome::yes(json, line))
 }
 
+/// A scene's name; of a path its last part, because datasets are given away.
+fn without_folders(scene: &str) -> String {
+    Path::new(scene).file_name().map_or_else(|| scene.to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 /// Begins a dataset, or goes on with one of the same settings.
 fn begin(folder: &Path, settings: &Settings) -> Result<()> {
     let path = folder.join(MANIFEST);
@@ -163,7 +174,7 @@ fn begin(folder: &Path, settings: &Settings) -> Result<()> {
         write::make_folder(folder)?;
         return write_manifest(folder, settings, Vec::new());
     }
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = read::text(&path, read::DOCUMENT).with_context(|| format!("cannot read {}", path.display()))?;
     let manifest: Manifest =
         serde_json::from_str(&text).with_context(|| format!("{} is no manifest of a dataset", path.display()))?;
     if manifest.format != FORMAT || manifest.version != VERSION {
@@ -195,12 +206,14 @@ fn write_manifest(folder: &Path, settings: &Settings, frames: Vec<(String, Strin
 
 /// The digest of a whole frame's document; `None` when anything of it is missing or has changed.
 fn finished(folder: &Path) -> Option<String> {
-    let text = fs::read(folder.join(FRAME)).ok()?;
+    let text = read::bytes(&folder.join(FRAME), read::DOCUMENT).ok()?;
     let document: FrameDocument = serde_json::from_slice(&text).ok()?;
-    let good = |(file, size, digest): &(String, u64, String)| {
-        fs::read(folder.join(file)).is_ok_and(|bytes| bytes.len() as u64 == *size && hex(&bytes) == *digest)
+    // The document names the arrays, in order, and no other file.
+    let good = |((file, size, digest), (name, _)): (&(String, u64, String), &(&str, usize))| {
+        let same = |bytes: Vec<u8>| bytes.len() as u64 == *size && hex(&bytes) == *digest;
+        *file == format!("{name}.f16") && read::bytes(&folder.join(file), *size).is_ok_and(same)
     };
-    (document.files.len() == ARRAYS.len() && document.files.iter().all(good)).then(|| hex(&text))
+    (document.files.len() == ARRAYS.len() && document.files.iter().zip(&ARRAYS).all(good)).then(|| hex(&text))
 }
 
 fn hex(bytes: &[u8]) -> String {

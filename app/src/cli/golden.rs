@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
-use super::{Globals, write};
+use super::{Globals, read, write};
 use crate::engine::neural::Neural;
 use crate::engine::pace::Pace;
 use crate::engine::studio::Studio;
@@ -75,7 +75,7 @@ pub fn run(globals: &Globals, args: &GoldenArgs) -> CommandResult {
         write::check_file(&args.fixture)?;
         None
     } else {
-        let text = std::fs::read_to_string(&args.fixture)
+        let text = read::text(&args.fixture, read::DOCUMENT)
             .with_context(|| format!("cannot read the fixture {}", args.fixture.display()))?;
         let fixture: Fixture =
             serde_json::from_str(&text).with_context(|| format!("{} is no fixture", args.fixture.display()))?;

@@ -28,6 +28,7 @@ mod profile;
 mod profile_text;
 pub mod progress;
 mod quality;
+pub mod read;
 mod record;
 pub mod render;
 mod replay;

@@ -1,7 +1,7 @@
 //! Reading the picture that `process` works on.
 
 use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
@@ -22,15 +22,23 @@ pub struct Picture {
 /// A missing, empty or unreadable file, one that is no picture, or a size without a geometry.
 pub fn read(path: &Path) -> Result<Picture> {
     let name = path.display();
-    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-    let length = file.metadata().with_context(|| format!("cannot read {name}"))?;
+    // Looked at before it is opened: opening a pipe waits for its other end.
+    let length = std::fs::metadata(path).with_context(|| format!("cannot read {name}"))?;
     if !length.is_file() {
         bail!("cannot read {name}: it is not a file");
     }
     if length.len() == 0 {
         bail!("{name} is empty (0 bytes); give a PNG, JPEG or BMP picture");
     }
-    let mut reader = BufReader::new(file);
+    let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+    decode(BufReader::new(file), &name)
+}
+
+/// Reads a picture from bytes; `name` is only used in messages.
+///
+/// # Errors
+/// As [`read`].
+pub fn decode(mut reader: impl BufRead + Seek, name: &dyn std::fmt::Display) -> Result<Picture> {
     let mut head = [0; 16];
     let got = reader.read(&mut head).with_context(|| format!("cannot read {name}"))?;
     let format = image::guess_format(&head[..got])

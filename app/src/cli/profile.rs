@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
-use super::{Globals, profile_text, progress, write};
+use super::{Globals, profile_text, progress, read, write};
 use crate::engine::gpu_route::submission_cost;
 use crate::engine::studio::Studio;
 use crate::engine::{Engines, fit, model};
@@ -234,7 +234,7 @@ fn on_cpu(model: &network::model::Model, plan: &Plan, args: &ProfileArgs) -> Res
 }
 
 fn read(path: &Path) -> Result<Profile> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = read::bytes(path, read::DOCUMENT).with_context(|| format!("cannot read {}", path.display()))?;
     let text = String::from_utf8_lossy(&bytes);
     Profile::parse(&text).with_context(|| format!("cannot use {}", path.display()))
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use network::bisect::Fault;
-use network::capture::{Capture, Check, RecordedFrame};
+use network::capture::{Capture, Check, ModelName, RecordedFrame};
 use network::model::{Model, Source};
 use network::parity::write_fixture;
 use serde_json::{Value, json};
@@ -129,7 +129,11 @@ pub fn recorded_model(globals: &Globals, engines: &mut Engines, capture: &Captur
     let recorded = &capture.header().model;
     let source: Source = match &globals.model {
         Some(_) => model::source(globals)?,
-        None => recorded.source.parse()?,
+        // A capture may come from anybody: it names no file.
+        None => Source::built_in(&recorded.source).with_context(|| {
+            let ModelName { source, digest } = recorded;
+            format!("the capture was recorded with the weights {source:?} of digest {digest}; give them with --model")
+        })?,
     };
     let model = engines.model(&source)?;
     if model.digest() != recorded.digest {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::control;
 use super::settings::Settings;
-use crate::cli::write;
+use crate::cli::{read, write};
 
 /// What a preset's file says that it is.
 const KIND: &str = "nrview preset";
@@ -50,12 +50,26 @@ impl Preset {
     /// It cannot be read, is no preset, or has a control or a value that there is not.
     pub fn read(path: &Path) -> Result<Self> {
         let broken = || format!("the preset {} is broken and not used", path.display());
-        let size = fs::metadata(path).with_context(|| format!("cannot read the preset {}", path.display()))?.len();
-        ensure!(size <= LARGEST, "{}: it has {size} bytes", broken());
-        let text = fs::read_to_string(path).with_context(broken)?;
-        let preset: Self = serde_json::from_str(&text).with_context(broken)?;
-        preset.check().with_context(broken)?;
+        let text = read::text(path, LARGEST).with_context(broken)?;
+        Self::parse(&text).with_context(broken)
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// It is no preset, or has a control or a value that there is not.
+    pub fn parse(text: &str) -> Result<Self> {
+        let preset: Self = serde_json::from_str(text)?;
+        preset.check()?;
         Ok(preset)
+    }
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// A number has no form in JSON.
+    pub fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)?)
     }
 
     fn check(&self) -> Result<()> {
@@ -109,7 +123,7 @@ impl Presets {
         if let Some(folder) = path.parent() {
             write::make_folder(folder)?;
         }
-        write::write_file(&path, &serde_json::to_vec_pretty(&Preset::of(settings))?)
+        write::write_file(&path, Preset::of(settings).text()?.as_bytes())
     }
 
     /// The preset of a name, or in a file that is named by its path.

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 use gpu::Device;
 use network::capture::{CapturedFrame, FrameInfo, ModelName, Pictures, SourceIdentity, Writer};
 use network::geometry::Geometry;
+use network::model::Source;
 
 use super::loading::Loaded;
 use crate::cli::capture::describe;
@@ -135,7 +136,10 @@ impl Drop for Record {
 }
 
 fn window_header(device: &Device, loaded: &Loaded, geometry: &Geometry, scene: String) -> network::capture::Header {
-    let model = ModelName { source: loaded.source.clone(), digest: loaded.digest.clone() };
+    // Captures are given away: no folders.
+    let source =
+        loaded.source.parse::<Source>().map_or_else(|_| loaded.description.clone(), |source| source.public_name());
+    let model = ModelName { source, digest: loaded.digest.clone() };
     let source = SourceIdentity::Scene { name: scene, seed: None, rate: 0.0 };
     header(Some(device), Some(&loaded.kernels), model, geometry, source, Keep::Nothing)
 }

@@ -12,8 +12,11 @@ use super::clip;
 use super::layout::Compare;
 use super::look::Look;
 use super::settings::Settings;
-use crate::cli::{args, write};
+use crate::cli::{args, read, write};
 use crate::engine::side::Side;
+
+/// Largest file that is read.
+const LARGEST: u64 = 1 << 20;
 
 /// What is kept. Whether the network runs and the scene stands still is not: a viewer starts with its picture in motion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,13 +100,29 @@ impl Saved {
     /// # Errors
     /// It cannot be read, or its contents are no settings.
     pub fn read(path: &Path) -> Result<Option<Self>> {
-        let text = match fs::read_to_string(path) {
+        let text = match read::text(path, LARGEST) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("cannot read the settings {}", path.display())),
         };
-        let saved = serde_json::from_str(&text);
+        let saved = Self::parse(&text);
         saved.map(Some).with_context(|| format!("the settings {} are broken and not used", path.display()))
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// It holds no settings.
+    pub fn parse(text: &str) -> Result<Self> {
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// A number has no form in JSON.
+    pub fn text(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)?)
     }
 
     /// Writes a file, with its folder.
@@ -114,7 +133,7 @@ impl Saved {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
-        write::write_file(path, &serde_json::to_vec_pretty(self)?)
+        write::write_file(path, self.text()?.as_bytes())
     }
 }
 
@@ -129,6 +148,9 @@ fn place(var: impl Fn(&str) -> Option<std::ffi::OsString>) -> Option<PathBuf> {
     let base = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
     Some(base.join("nrview").join("settings.json"))
 }
+
+#[cfg(test)]
+mod properties;
 
 #[cfg(test)]
 mod tests {
@@ -166,6 +188,8 @@ mod tests {
         assert_eq!((settings.look.tone, settings.look.intensity, saved.size()), (1.0, 1.0, None));
         fs::write(&path, "{")?;
         assert!(Saved::read(&path).is_err());
+        fs::File::create(&path)?.set_len(1 << 40)?;
+        assert!(format!("{:#}", Saved::read(&path).unwrap_err()).contains("at most"));
         Ok(())
     }
 

@@ -39,4 +39,6 @@ pub fn sha256(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -44,7 +44,9 @@ pub struct RecordedFrame {
 impl Capture {
     /// Whether a directory has the manifest of a capture, sound or not.
     pub fn is_one(directory: &Path) -> bool {
-        fs::read(directory.join(MANIFEST)).is_ok_and(|text| {
+        let path = directory.join(MANIFEST);
+        let text = file_length(&path).and_then(|length| read_exactly(&path, length.min(MAX_MANIFEST)));
+        text.is_ok_and(|text| {
             text.windows(FORMAT.len()).any(|window| window == FORMAT.as_bytes())
                 || (directory.join(FRAMES).is_dir() && !directory.join("fixture.json").exists())
         })

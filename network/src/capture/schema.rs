@@ -69,7 +69,7 @@ pub struct RouteIdentity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelName {
-    /// What `--model` takes to name them, where that is a built-in name; else a description.
+    /// What `--model` takes to name them, where that is a built-in name; else the name of their file, without folders.
     pub source: String,
     /// SHA-256 of all records.
     pub digest: String,

@@ -120,6 +120,9 @@ fn largest_that_fits(valid: Extent, limit: u64) -> Option<Extent> {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

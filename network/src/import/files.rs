@@ -1,9 +1,10 @@
 //! Reading pictures of floating-point channels.
 
 use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use exr::prelude::{FlatSamples, read_all_flat_layers_from_file};
+use exr::prelude::{FlatSamples, ReadChannels as _, ReadLayers as _};
 
 use super::{FileFormat, ImportError, Rows};
 use crate::geometry::Extent;
@@ -12,6 +13,8 @@ use crate::numerics::half;
 
 /// Bytes of an EXR header that are looked at before anything is decoded: it names the size.
 const MOST_EXR: u64 = 2 << 30;
+/// Most channels of an EXR file: all are decoded.
+const MOST_CHANNELS: usize = 64;
 
 /// Channels of one picture, rows from the top.
 pub(super) struct Layer {
@@ -108,33 +111,46 @@ fn exr_layer(path: &Path, names: &[String], extent: Extent) -> Result<Layer, Imp
         return Err(invalid(format!("{length} bytes, at most {MOST_EXR} are accepted")));
     }
     let bytes = read_exactly(path, length).map_err(read_error(path))?;
-    // The header first: a small file may name a huge picture.
-    let meta =
-        exr::meta::MetaData::read_from_buffered(Cursor::new(&bytes), false).map_err(|e| invalid(e.to_string()))?;
-    let (width, height) = (extent.width as usize, extent.height as usize);
-    if meta.headers.len() != 1 {
-        return Err(invalid(format!("{} parts; one is expected", meta.headers.len())));
+    // The decoder is not ours: a panic of it is a broken file.
+    let decoded = catch_unwind(AssertUnwindSafe(|| decode_exr(&bytes, names, extent)));
+    decoded.unwrap_or_else(|_| Err("it cannot be decoded".to_owned())).map_err(invalid)
+}
+
+fn decode_exr(bytes: &[u8], names: &[String], extent: Extent) -> Result<Layer, String> {
+    // The header first: a small file may name a huge picture, or very many channels of a large one.
+    let meta = exr::meta::MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(|e| e.to_string())?;
+    let [header] = meta.headers.as_slice() else {
+        return Err(format!("{} parts; one is expected", meta.headers.len()));
+    };
+    let size = header.layer_size;
+    if (size.0, size.1) != (extent.width as usize, extent.height as usize) {
+        return Err(format!("{}x{} pixels instead of {extent}", size.0, size.1));
     }
-    let size = meta.headers[0].layer_size;
-    if (size.0, size.1) != (width, height) {
-        return Err(invalid(format!("{}x{} pixels instead of {extent}", size.0, size.1)));
+    let count = header.channels.list.len();
+    if count > MOST_CHANNELS {
+        return Err(format!("{count} channels, at most {MOST_CHANNELS} are accepted"));
     }
-    drop(bytes);
-    let image = read_all_flat_layers_from_file(path).map_err(|error| invalid(error.to_string()))?;
-    let layer = image.layer_data.first().ok_or_else(|| invalid("no part".to_owned()))?;
-    let all = &layer.channel_data.list;
+    let image = exr::prelude::read()
+        .no_deep_data()
+        .largest_resolution_level()
+        .all_channels()
+        .first_valid_layer()
+        .all_attributes()
+        .from_buffered(Cursor::new(bytes))
+        .map_err(|error| error.to_string())?;
+    let all = &image.layer_data.channel_data.list;
     let channel = |name: &String| {
         let found = all.iter().find(|channel| channel.name.to_string() == *name).ok_or_else(|| {
             let there: Vec<String> = all.iter().map(|channel| channel.name.to_string()).collect();
-            invalid(format!("no channel {name}; it has {}", there.join(", ")))
+            format!("no channel {name}; it has {}", there.join(", "))
         })?;
         let channel = match &found.sample_data {
             FlatSamples::F16(values) => Channel::Halves(values.iter().map(|value| value.to_bits()).collect()),
             FlatSamples::F32(values) => Channel::Floats(values.clone()),
-            FlatSamples::U32(_) => return Err(invalid(format!("channel {name} holds integers"))),
+            FlatSamples::U32(_) => return Err(format!("channel {name} holds integers")),
         };
         if found.sample_data.len() != extent.pixels() {
-            return Err(invalid(format!("channel {name} is subsampled")));
+            return Err(format!("channel {name} is subsampled"));
         }
         Ok(channel)
     };

@@ -126,8 +126,8 @@ pub fn read(path: &Path) -> Result<Model, ModelError> {
         return Err(ModelError::TooLarge { what, found: length, limit });
     }
     let bytes = read_exactly(path, length).map_err(fail)?;
-    let name = path.display().to_string();
-    expand(&bytes, &name, Provenance::Records)
+    let model = expand(&bytes, &path.display().to_string(), Provenance::Records)?;
+    Ok(model.described(super::source::public_name(path)))
 }
 
 /// Expands the bytes of a container into a complete model; `name` appears in errors and describes the model.
@@ -145,11 +145,11 @@ pub fn expand(bytes: &[u8], name: &str, provenance: Provenance) -> Result<Model,
         rest = after;
         stored.push((record.name.clone(), bytes.to_vec()));
     }
-    let defaults: Vec<_> = layout::records()
+    // Made one by one, after all stored records have been found good.
+    let defaults = layout::records()
         .iter()
         .filter(|layout| !index.records.iter().any(|record| record.name == layout.name))
-        .map(|layout| (layout.name.clone(), default_record(layout)))
-        .collect();
+        .map(|layout| (layout.name.clone(), default_record(layout)));
     Model::from_records(name, provenance, stored.into_iter().chain(defaults))
 }
 

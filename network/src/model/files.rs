@@ -17,6 +17,10 @@ pub(crate) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static st
     if relative.is_empty() {
         return Err("its file name is empty");
     }
+    // What separates parts elsewhere names no file here either.
+    if relative.contains(['\\', ':', '\0']) {
+        return Err("its file has a character that is not for names (\\, : or a zero byte)");
+    }
     let mut path = base.to_owned();
     for component in Path::new(relative).components() {
         match component {
@@ -41,6 +45,12 @@ pub(crate) fn file_length(path: &Path) -> io::Result<u64> {
         return Err(io::Error::other("not a regular file"));
     }
     Ok(metadata.len())
+}
+
+/// Opens a regular file. It is looked at before: opening a pipe waits for its other end.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    file_length(path)?;
+    File::open(path)
 }
 
 /// The bytes of a regular file of `length` bytes; stops early when it is longer. The caller has bounded `length`.

@@ -40,7 +40,7 @@ pub fn load(dir: &Path, verify: bool) -> Result<Model, ModelError> {
         .zip(&files)
         .map(|(stage, file)| read_stage(stage, file, verify))
         .collect::<Result<Vec<_>, _>>()?;
-    Model::from_spans(dir.display().to_string(), Provenance::Records, storage, spans)
+    Model::from_spans(super::source::public_name(dir), Provenance::Records, storage, spans)
 }
 
 /// Checks ids, names and the total size; the path of every stage file.

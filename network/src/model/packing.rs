@@ -115,4 +115,6 @@ pub fn pack_prior(prior: &[f16], heads: usize) -> Vec<u8> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

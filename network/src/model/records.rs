@@ -80,6 +80,7 @@ impl Model {
             if found[index].is_some() {
                 return Err(ModelError::DuplicateTensor(name));
             }
+            check_length(&layout::records()[index], bytes.len())?;
             found[index] = Some((storage.len(), 0..bytes.len()));
             storage.push(Arc::new(bytes));
         }
@@ -110,7 +111,13 @@ impl Model {
         layout::records().iter().enumerate().map(|(index, layout)| (layout, self.record_at(index)))
     }
 
-    /// The model in words, such as `lively, seed 1` or the directory it was read from.
+    /// The same model in other words.
+    pub(super) fn described(self, description: String) -> Self {
+        Self { description, ..self }
+    }
+
+    /// The model in words, such as `lively, seed 1` or the name of the directory it was read from, without the path: it
+    /// stands in reports.
     pub fn description(&self) -> &str {
         &self.description
     }

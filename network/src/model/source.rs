@@ -1,6 +1,6 @@
 //! The `--model` argument.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::error::ModelError;
@@ -71,6 +71,28 @@ impl FromStr for Source {
     }
 }
 
+impl Source {
+    /// The built-in weights of a name; never a file. For names that a file of others gives.
+    pub fn built_in(name: &str) -> Option<Self> {
+        // Names come before paths: what parses to a path is none.
+        name.parse().ok().filter(|source| !matches!(source, Self::Directory(_) | Self::Container(_)))
+    }
+
+    /// A name for documents that leave this machine: that of built-in weights, else a file's without its folders.
+    pub fn public_name(&self) -> String {
+        match self {
+            Self::Directory(path) | Self::Container(path) => public_name(path),
+            built_in => built_in.to_string(),
+        }
+    }
+}
+
+/// The last part of a path: where it lies is nobody's business.
+pub(super) fn public_name(path: &Path) -> String {
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole.file_name().map_or_else(|| "weights".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -135,6 +157,24 @@ mod tests {
         assert!(matches!(source.open(true), Err(ModelError::InvalidContainer { .. })));
         let missing = format!("{path}/none").parse::<Source>().unwrap();
         assert!(matches!(missing.open(true), Err(ModelError::ReadManifest { .. })));
+    }
+
+    #[test]
+    fn names_from_others_lead_to_no_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("w.nrw");
+        std::fs::write(&file, b"NRWEIGHT").unwrap();
+        for text in
+            [dir.path().to_str().unwrap(), file.to_str().unwrap(), "..", "../x", "./starter", "/etc", "", "C:\\x"]
+        {
+            assert_eq!(Source::built_in(text), None, "{text}");
+        }
+        for text in ["starter", "identity", "lively:3", "hot:255"] {
+            assert_eq!(Source::built_in(text).unwrap().public_name(), text);
+        }
+        assert_eq!(Source::Container(file).public_name(), "w.nrw");
+        let own = dir.path().file_name().unwrap().to_str().unwrap();
+        assert_eq!(Source::Directory(dir.path().join("../").join(own)).public_name(), own);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::{FixtureError, Problem};
 use super::fixture::Conditioning;
 use crate::geometry::{Extent, Geometry};
-use crate::model::files::{MAX_MANIFEST, file_length, inside, read_exactly};
+use crate::model::files::{MAX_MANIFEST, file_length, inside, open_regular, read_exactly};
 use crate::plan::Plan;
 
 /// A boundary that the graph has.
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
 
     /// Whether a raw file can be opened and has its size.
     pub fn raw_file(&mut self, key: &str, path: &Path, expected: u64) -> bool {
-        let length = std::fs::File::open(path).and_then(|_| file_length(path));
+        let length = open_regular(path).and_then(|_| file_length(path));
         match length {
             Ok(found) if found == expected => return true,
             Ok(found) => self.note(Problem::FileSize { key: key.into(), path: path.into(), found, expected }),
@@ -210,7 +210,7 @@ impl<'a> Checker<'a> {
     /// The content of a zstd file that must hold `expected` bytes; no more than that is decompressed.
     pub fn zstd_bytes(&mut self, key: &str, path: &Path, expected: usize) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
-        let result = std::fs::File::open(path)
+        let result = open_regular(path)
             .and_then(zstd::Decoder::new)
             .and_then(|decoder| decoder.take(expected as u64 + 1).read_to_end(&mut bytes));
         self.readable(key, path, result)?;

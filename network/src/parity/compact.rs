@@ -22,6 +22,7 @@ use super::checker::{Checker, dimensions, directory_name, known_boundaries, read
 use super::error::{FixtureError, Problem};
 use super::fixture::{Boundary, Fixture, ModelIdentity, OutputReference, Proxy, Reference};
 use crate::geometry::{Extent, Geometry};
+use crate::model::files::open_regular;
 use crate::model::records::hex;
 use crate::numerics::half;
 
@@ -129,7 +130,8 @@ fn read_proxy(checker: &mut Checker, root: &Value, valid: Extent) -> Option<Prox
 
 /// RGB pixels of a PNG that must have the valid size.
 fn read_image(path: &Path, valid: Extent) -> std::io::Result<Vec<u8>> {
-    let mut reader = image::ImageReader::open(path)?.with_guessed_format()?;
+    let file = std::io::BufReader::new(open_regular(path)?);
+    let mut reader = image::ImageReader::new(file).with_guessed_format()?;
     let mut limits = image::Limits::default();
     limits.max_image_width = Some(valid.width);
     limits.max_image_height = Some(valid.height);

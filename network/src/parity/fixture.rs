@@ -1,7 +1,6 @@
 //! The in-memory fixture, the same for both forms on disk.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +10,7 @@ use super::error::FixtureError;
 use super::verdict::{CompareError, Comparison, Verdict};
 use super::{compact, manifest};
 use crate::geometry::{Extent, Geometry};
+use crate::model::files::open_regular;
 use crate::numerics::half;
 
 /// RGBA code values of a source image.
@@ -255,7 +255,7 @@ impl Boundary {
         };
         let limit = self.byte_len() as u64 + 1;
         let mut bytes = Vec::with_capacity(self.byte_len());
-        let result = File::open(path).and_then(|file| match compressed {
+        let result = open_regular(path).and_then(|file| match compressed {
             true => zstd::Decoder::new(file)?.take(limit).read_to_end(&mut bytes),
             false => file.take(limit).read_to_end(&mut bytes),
         });

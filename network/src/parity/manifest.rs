@@ -9,6 +9,7 @@ use super::checker::{Checker, Known, directory_name, known_boundaries, read_docu
 use super::error::{FixtureError, Problem};
 use super::fixture::{Boundary, Fixture, OutputReference, Proxy, Reference};
 use crate::geometry::{Extent, Geometry};
+use crate::model::files::open_regular;
 
 /// The checks by name, with the keys that carry their references.
 const CHECKS: [(&str, &[&str]); 3] = [
@@ -128,7 +129,7 @@ fn read_f32(
         Some(field) => read_values(checker, key, &path, field, channels),
         None => {
             // Its size is unknown, but whether it can be read is not.
-            let result = std::fs::File::open(&path);
+            let result = open_regular(&path);
             checker.readable(key, &path, result)?;
             None
         }

@@ -10,6 +10,8 @@ mod build;
 mod cost;
 mod lifetime;
 mod op;
+#[cfg(test)]
+pub(crate) mod properties;
 mod tensor;
 #[cfg(test)]
 mod tests;

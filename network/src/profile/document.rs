@@ -85,11 +85,12 @@ impl std::ops::Add for Work {
     type Output = Work;
 
     fn add(self, other: Work) -> Work {
+        // A document of others may claim any numbers.
         Work {
-            flop: self.flop + other.flop,
-            bytes_read: self.bytes_read + other.bytes_read,
-            weight_bytes: self.weight_bytes + other.weight_bytes,
-            bytes_written: self.bytes_written + other.bytes_written,
+            flop: self.flop.saturating_add(other.flop),
+            bytes_read: self.bytes_read.saturating_add(other.bytes_read),
+            weight_bytes: self.weight_bytes.saturating_add(other.weight_bytes),
+            bytes_written: self.bytes_written.saturating_add(other.bytes_written),
         }
     }
 }

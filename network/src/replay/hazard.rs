@@ -108,7 +108,10 @@ pub fn dependencies(actors: &[&[Binding]], position: usize) -> Vec<usize> {
             let mut settled = false;
             for a in conflict {
                 touched = true;
-                settled |= matches!(a.effect, Effect::Write | Effect::ReadWrite) && a.covers(binding);
+                // What an unknown effect touches is not covered by anything.
+                settled |= binding.effect != Effect::Unknown
+                    && matches!(a.effect, Effect::Write | Effect::ReadWrite)
+                    && a.covers(binding);
             }
             !settled
         });
@@ -221,5 +224,13 @@ pub(crate) mod tests {
         let actors: Vec<&[Binding]> = list.iter().map(Vec::as_slice).collect();
         assert_eq!(dependencies(&actors, 2), [1]);
         assert_eq!(dependencies(&actors, 3), [2, 1]);
+        // Nothing covers what is not known.
+        let list = [
+            vec![binding("a", 0, 8, Read)],
+            vec![binding("b", 0, 64, Write)],
+            vec![binding("b", 0, 8, Effect::Unknown)],
+        ];
+        let actors: Vec<&[Binding]> = list.iter().map(Vec::as_slice).collect();
+        assert_eq!(dependencies(&actors, 2), [1, 0]);
     }
 }

@@ -16,6 +16,9 @@ pub mod lowering;
 pub mod stationary;
 pub mod tape;
 
+#[cfg(test)]
+mod properties;
+
 pub use admission::{Refusal, Registry, Row, Subject};
 pub use claim::{ArmProof, Claim, Ratio};
 pub use controller::{Conditions, Controller, Decision, Discard, State};

@@ -23,11 +23,12 @@ pub(crate) type GoOn<'a> = &'a dyn Fn() -> Result<()>;
 /// Reads a whole file of acceptable size.
 pub(crate) fn read_file(path: &Path, go_on: GoOn<'_>) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
-    let mut file = File::open(path).map_err(failed)?;
-    let data = file.metadata().map_err(failed)?;
+    // Looked at before it is opened: opening a pipe waits for its other end.
+    let data = std::fs::metadata(path).map_err(failed)?;
     if !data.is_file() {
         return Err(failed(std::io::Error::other("it is not a regular file")));
     }
+    let mut file = File::open(path).map_err(failed)?;
     let size = data.len();
     if size > FILE_LIMIT {
         return Err(Error::FileSize { path: path.to_owned(), size, limit: FILE_LIMIT });

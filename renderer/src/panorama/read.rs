@@ -17,11 +17,12 @@ const ROW_BYTES: u64 = 4;
 /// All bytes of a file of acceptable size.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let failed = |source| Error::Read { path: path.to_owned(), source };
-    let file = File::open(path).map_err(failed)?;
-    let data = file.metadata().map_err(failed)?;
+    // Looked at before it is opened: opening a pipe waits for its other end.
+    let data = std::fs::metadata(path).map_err(failed)?;
     if !data.is_file() {
         return Err(failed(std::io::Error::other("it is not a regular file")));
     }
+    let file = File::open(path).map_err(failed)?;
     if data.len() > FILE_LIMIT {
         return Err(Error::TooLarge { path: path.to_owned(), what: "bytes", count: data.len(), limit: FILE_LIMIT });
     }

@@ -2,6 +2,8 @@
 
 mod document;
 mod keyed;
+#[cfg(test)]
+mod properties;
 mod round;
 
 pub use document::{FORMAT as PATH_FORMAT, PathDocument};

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::Demand;
 use super::case::Case;
+use crate::cli::read;
 use crate::engine::arms;
 
 /// A gate that was passed.
@@ -153,7 +154,7 @@ impl Case {
         let identity = self.identity.clone().context("no tape was captured")?;
         let (frames, warm) = self.demand.timed;
         let timed = match &self.bench {
-            Some(file) => evidence(&std::fs::read_to_string(file)?, &self.geometry.valid.to_string())?,
+            Some(file) => evidence(&read::text(file, read::DOCUMENT)?, &self.geometry.valid.to_string())?,
             None => {
                 let routes = [ReplayRoute::Direct, self.route];
                 serde_json::to_value(arms::run(&arms::Plan {

@@ -54,7 +54,7 @@ pub fn header(
 
 /// How a capture names a model.
 pub fn model_name(source: &Source, model: &Model) -> ModelName {
-    ModelName { source: source.to_string(), digest: model.digest().to_owned() }
+    ModelName { source: source.public_name(), digest: model.digest().to_owned() }
 }
 
 fn device_identity(device: &Device) -> DeviceIdentity {

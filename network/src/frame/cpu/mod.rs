@@ -6,6 +6,8 @@ pub mod math;
 pub mod noise;
 pub mod pipeline;
 pub mod preprocess;
+#[cfg(test)]
+mod properties;
 pub mod proxy;
 pub mod sampling;
 pub mod style;

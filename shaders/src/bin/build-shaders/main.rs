@@ -15,6 +15,8 @@
 //! does not compile is reported as `file:line: message` and keeps its former module; the
 //! others are written all the same, and the exit code is 1.
 
+#![forbid(unsafe_code)]
+
 mod compile;
 mod emit;
 
