@@ -5,6 +5,9 @@ use crate::camera::MAX_PITCH;
 use glam::Vec3;
 use proptest::prelude::*;
 
+/// Seconds since the key before, position, yaw, pitch, field of view, cut.
+type Drawn = (f64, [f32; 3], f32, f32, f32, bool);
+
 fn keys() -> impl Strategy<Value = Vec<PathKey>> {
     let key = (
         0.01f64..10.0,
@@ -16,7 +19,7 @@ fn keys() -> impl Strategy<Value = Vec<PathKey>> {
     );
     prop::collection::vec(key, 1..12).prop_map(|list| {
         let mut time = 0.0;
-        let key = |(i, (step, position, yaw, pitch, fov_y, cut)): (usize, (f64, [f32; 3], f32, f32, f32, bool))| {
+        let key = |(i, (step, position, yaw, pitch, fov_y, cut)): (usize, Drawn)| {
             time = if i == 0 { 0.0 } else { time + step };
             PathKey { time, camera: Camera { position: Vec3::from(position), yaw, pitch, fov_y }, cut: cut && i > 0 }
         };

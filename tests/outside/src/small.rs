@@ -73,7 +73,7 @@ pub fn side() -> Check {
 /// A picture for the network.
 pub fn picture() -> Check {
     Box::new(|bytes| match nrview::outside::picture(bytes) {
-        Ok(size) => assert!(size.iter().all(|side| (1..=4096).contains(side)), "{size:?}"),
+        Ok(size) => assert!(size.iter().all(|side| (1..=network::geometry::MAX_SIDE).contains(side)), "{size:?}"),
         Err(error) => sentence(&error),
     })
 }
