@@ -64,8 +64,13 @@ impl CacheKey {
     }
 
     fn file_name(&self) -> String {
+        self.named("pipelines", "bin")
+    }
+
+    /// The name of a file that belongs to the device and driver.
+    pub(crate) fn named(&self, stem: &str, extension: &str) -> String {
         let Self { vendor, device, driver, uuid } = self;
-        format!("pipelines-{vendor:04x}-{device:04x}-{driver:08x}-{uuid}.bin")
+        format!("{stem}-{vendor:04x}-{device:04x}-{driver:08x}-{uuid}.{extension}")
     }
 
     fn uuid_bytes(&self) -> [u8; 16] {
@@ -188,10 +193,18 @@ pub(crate) fn read(file: &Path, key: &CacheKey) -> Vec<u8> {
 
 /// Replaces a cache file in one step.
 pub(crate) fn write(file: &Path, key: &CacheKey, data: &[u8]) -> io::Result<()> {
+    replace_file(file, &encode(key, data))
+}
+
+/// Replaces a file in one step, and makes its folder: whoever reads it sees the old contents or the new ones.
+///
+/// # Errors
+/// It cannot be written.
+pub fn replace_file(file: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(&encode(key, data))?;
+    temporary.write_all(contents)?;
     temporary.persist(file)?;
     Ok(())
 }

@@ -291,6 +291,16 @@ impl Device {
         }
     }
 
+    /// The device and driver that cached files belong to.
+    pub fn cache_key(&self) -> &CacheKey {
+        &self.cache_key
+    }
+
+    /// A file beside the pipeline cache that belongs to the same device and driver; `None` when nothing is cached.
+    pub fn cached_file(&self, stem: &str, extension: &str) -> Option<PathBuf> {
+        self.cache_file.as_ref().map(|file| file.with_file_name(self.cache_key.named(stem, extension)))
+    }
+
     /// Writes the pipeline cache to disk now. It is also written when the device is dropped.
     pub fn save_pipeline_cache(&self) {
         let Some(file) = &self.cache_file else { return };

@@ -58,7 +58,7 @@ mod transfer;
 pub use adapter::{AdapterInfo, DeviceKind, FeatureReport};
 pub use barrier::ImageUse;
 pub use buffer::{Buffer, BufferDesc, BufferUsage, MemoryKind};
-pub use cache::{CacheKey, CacheMode, Refusal, decode as decode_cache, encode as encode_cache};
+pub use cache::{CacheKey, CacheMode, Refusal, decode as decode_cache, encode as encode_cache, replace_file};
 pub use capabilities::{
     Capabilities, ComponentType, CooperativeMatrixShape, HeapBudget, Limits, MatrixScope, MemoryHeap, MemoryUse,
     SubgroupInfo,
