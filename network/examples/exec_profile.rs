@@ -1,11 +1,11 @@
 //! Times a frame of a route on a device, operation by operation.
 //!
 //! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--route exact|tensor]
-//! [--form tile|truncating|matrix] [--certify] [--check] [--ops] WxH...`
+//! [--form tile|truncating|matrix] [--tuned] [--certify] [--check] [--ops] WxH...`
 //!
 //! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
 //! multiply-accumulate rate, device memory, and the share of every kind of operation (with --ops, of every operation);
-//! operations that run together count as the first. With --certify it first lists where the kernels of each fast form
+//! operations that run together count as the first. With --tuned it takes the tiles that `nrview tune` found. With --certify it first lists where the kernels of each fast form
 //! differ from the plain ones; with --check it compares the head with that of the plain kernels, run operation by operation.
 
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ struct Arguments {
     form: Option<Tuning>,
     route: Route,
     ops: bool,
+    tuned: bool,
     certify: bool,
     check: bool,
     sizes: Vec<Extent>,
@@ -37,6 +38,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
         form: None,
         route: Route::Exact,
         ops: false,
+        tuned: false,
         certify: false,
         check: false,
         sizes: Vec::new(),
@@ -62,6 +64,7 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
                     other => return Err(format!("{other} is neither tile, truncating nor matrix").into()),
                 });
             }
+            "--tuned" => a.tuned = true,
             "--certify" => a.certify = true,
             "--check" => a.check = true,
             "--ops" => a.ops = true,
@@ -128,10 +131,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let kernels = match a.form {
         Some(form) => Kernels::with_tuning(&device, Route::Exact, form)?,
+        None if a.tuned => Kernels::tuned(&device, a.route)?,
         None => Kernels::new(&device, a.route)?,
     };
     let weights = Weights::upload(&device, &synth::generate(Preset::Lively, 1)?)?;
-    println!("{}, {} {:?}", device.caps().name, kernels.route().name(), kernels.tuning());
+    println!("{}, {} {}", device.caps().name, kernels.route().name(), kernels.description());
     for valid in a.sizes {
         let plan = Arc::new(Plan::new(&Geometry::new(valid)?));
         let network = Network::new(&device, &kernels, &weights, Arc::clone(&plan), NetworkOptions::default())?;

@@ -7,6 +7,7 @@ pub mod capture;
 pub mod exec;
 pub mod frame;
 pub mod geometry;
+mod hostile;
 pub mod import;
 pub mod metrics;
 pub mod model;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 /// What bounds the units (rows, lines or window rows) of one dispatch.
+#[derive(Clone, Copy)]
 pub(super) struct Bounds {
     /// Bytes that one storage binding may cover.
     pub binding: u64,

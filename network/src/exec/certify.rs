@@ -11,6 +11,8 @@ use gpu::{Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, DescriptorArena,
 
 use super::ExecError;
 use super::kernels::{Kernel, Kernels, Tuning};
+use super::variants::Class;
+use crate::hostile::{Filling, Random, bytes};
 
 /// The first byte in which two forms differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,57 +25,17 @@ pub(super) struct Difference {
     want: u8,
 }
 
+impl Difference {
+    /// The kernel that differs.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kernel, case, output, byte, got, want } = self;
         write!(f, "{kernel:?} case {case}: byte {byte} of output {output} is {got:02x}, should be {want:02x}")
-    }
-}
-
-/// What fills the operands of a case.
-#[derive(Clone, Copy)]
-enum Codes {
-    /// Moderate values.
-    Usual,
-    /// Every code.
-    Wild,
-    /// Mostly zeros of both signs.
-    Sparse,
-    /// Zeros alone, so that the seeds come through.
-    Zero,
-}
-
-/// xorshift64*
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
-    fn codes(&mut self, count: usize, kind: Codes) -> Vec<u8> {
-        let mut code = || {
-            let r = self.next();
-            match kind {
-                Codes::Usual => (r as u8 & 0x80) | (24 + (r >> 8) % 44) as u8,
-                Codes::Wild => r as u8,
-                Codes::Sparse => (r as u8 & 0x80) | if r.is_multiple_of(7) { (r >> 8) as u8 & 0x7f } else { 0 },
-                Codes::Zero => 0,
-            }
-        };
-        (0..count).map(|_| code()).collect()
-    }
-
-    /// Halves without NaN: the first 65536 in order, so that none is missing, then random ones.
-    fn halves(&mut self, count: usize, infinite: bool) -> Vec<u8> {
-        let mut half = |i: usize| {
-            let h = if i < 65536 { i as u16 } else { self.next() as u16 };
-            if h & 0x7fff > if infinite { 0x7c00 } else { 0x7bff } { h & 0x83ff } else { h }
-        };
-        (0..count).flat_map(|i| half(i).to_le_bytes()).collect()
     }
 }
 
@@ -137,7 +99,7 @@ struct Multiply {
     groups: usize,
     partition: usize,
     flags: u32,
-    codes: Codes,
+    codes: Filling,
 }
 
 const SILU: u32 = 1;
@@ -150,13 +112,13 @@ impl Multiply {
         let Self { kernel, rows, k, n, groups, partition, flags, codes } = *self;
         let (channels, parts) = (n * groups, k / partition);
         let seeds = if flags & SEED_CODE != 0 {
-            random.codes(rows * channels, Codes::Wild)
+            random.codes(rows * channels, Filling::Wild)
         } else {
-            random.halves(rows * channels, true)
+            bytes(&random.every_half(rows * channels))
         };
         // Scales that keep every half, and some that do not.
         let scales = (0..channels).flat_map(|c| [0x3c00u16, 0x3c00, 0xb800, 0x0123][c % 4].to_le_bytes()).collect();
-        let inputs = vec![random.codes(rows * k * groups, codes), random.codes(k * channels, codes), scales, seeds];
+        let inputs = vec![random.codes(rows * k * groups, codes), random.weights(k * channels, codes), scales, seeds];
         let push = |n: usize| {
             let input = k * groups / 16;
             let group = if groups > 1 { k / 16 } else { 0 };
@@ -170,11 +132,14 @@ impl Multiply {
         let like = match kernel {
             Kernel::GemmSplit | Kernel::GemmSplitSmall => Kernel::GemmParts,
             Kernel::GemmSmall => Kernel::GemmWide,
+            Kernel::Tuned(Class::Split | Class::Parts, _) => Kernel::GemmParts,
+            Kernel::Tuned(..) if n.is_multiple_of(64) => Kernel::GemmWide,
+            Kernel::Tuned(..) => Kernel::GemmNarrow,
             other => other,
         };
         let reference = vec![(like, bound.clone(), push(n), layers(plain, like, 1))];
         let groups = layers(truncating, kernel, parts);
-        let tested = if like == Kernel::GemmParts {
+        let tested = if kernel.is_split() {
             let join = [(rows * channels / 4).div_ceil(64) as u32, 1, 1];
             vec![
                 (kernel, vec![0, 1, 2, 3, 6, 5], push(n), groups),
@@ -208,7 +173,7 @@ impl Multiply {
     }
 }
 
-fn attention(window: bool, codes: Codes, random: &mut Random) -> Case {
+fn attention(window: bool, codes: Filling, random: &mut Random) -> Case {
     const HEADS: usize = 3;
     const WIDTH: usize = 20;
     const HEIGHT: usize = 12;
@@ -216,7 +181,7 @@ fn attention(window: bool, codes: Codes, random: &mut Random) -> Case {
     let rows = random.codes(tokens * HEADS * 96, codes);
     let (heads, width, height) = (HEADS as u32, WIDTH as u32, HEIGHT as u32);
     let (kernel, inputs, bound, push, groups) = if window {
-        let prior = random.halves(HEADS * 4096, true);
+        let prior = bytes(&random.every_half(HEADS * 4096));
         let push = vec![heads, 1, width, height, 0, 0];
         (Kernel::WindowAttention, vec![rows, prior], vec![0, 2, 1], push, [3 * heads, 2, 1])
     } else {
@@ -230,22 +195,28 @@ fn attention(window: bool, codes: Codes, random: &mut Random) -> Case {
 }
 
 /// A block of 32 channels beside its operations one by one.
-fn block(phase: u32, seed_codes: bool, codes: Codes, plain: &Kernels, random: &mut Random) -> Case {
+fn block(
+    kernel: Kernel,
+    (phase, seed_codes, codes): (u32, bool, Filling),
+    (plain, tested): (&Kernels, &Kernels),
+    random: &mut Random,
+) -> Case {
     const WIDTH: usize = 20;
     const HEIGHT: usize = 12;
     let tokens = WIDTH * HEIGHT;
     let scales = || (0..32).flat_map(|c| [0x3c00u16, 0x3a00, 0xb800, 0x0123][c % 4].to_le_bytes()).collect();
-    let skip = if seed_codes { random.codes(tokens * 32, Codes::Wild) } else { random.halves(tokens * 32, true) };
+    let skip =
+        if seed_codes { random.codes(tokens * 32, Filling::Wild) } else { bytes(&random.every_half(tokens * 32)) };
     let inputs = vec![
         random.codes(tokens * 32, codes),
-        random.codes(32 * 128, codes),
-        random.codes(128 * 32, codes),
-        random.codes(32 * 96, codes),
-        random.codes(32 * 32, codes),
+        random.weights(32 * 128, codes),
+        random.weights(128 * 32, codes),
+        random.weights(32 * 96, codes),
+        random.weights(32 * 32, codes),
         scales(),
         scales(),
         0x3c66u32.to_le_bytes().to_vec(),
-        random.halves(4096, true),
+        bytes(&random.every_half(4096)),
         skip,
     ];
     // Half and code of the block; then hidden channels, half and code of the FFN, raw and normalised QKV, attended.
@@ -259,6 +230,7 @@ fn block(phase: u32, seed_codes: bool, codes: Codes, plain: &Kernels, random: &m
     };
     // 20 x 12 tokens, shifted or not.
     let (columns, lines) = (3, 2);
+    let windows = [columns * (64 / plain.tiles().window_queries()), lines, 1];
     let seed = if seed_codes { SEED_CODE } else { SEED_HALF };
     let (wide, narrow) = (Kernel::GemmWide, Kernel::GemmNarrow);
     let plain = vec![
@@ -266,18 +238,19 @@ fn block(phase: u32, seed_codes: bool, codes: Codes, plain: &Kernels, random: &m
         multiply(narrow, [hidden, 2, 5, 9, ffn_half, ffn], 128, 32, seed | BOTH),
         multiply(narrow, [ffn, 3, 5, 9, raw, qkv], 32, 96, 8),
         (Kernel::NormaliseWindow, vec![raw, 7, qkv], vec![rows, 1], [rows.div_ceil(64), 1, 1]),
-        (Kernel::WindowAttention, vec![qkv, attended, 8], vec![1, phase, width, height, 0, 0], [columns, lines, 1]),
+        (Kernel::WindowAttention, vec![qkv, attended, 8], vec![1, phase, width, height, 0, 0], windows),
         multiply(narrow, [attended, 4, 6, ffn_half, half, code], 32, 32, SEED_HALF | BOTH),
     ];
     let bound = vec![0, code, 8, 1, 2, 3, 4, 5, 6, 7, 9, half];
-    let fused = vec![(Kernel::Block, bound, vec![1, phase, width, height, 0, 0, seed | BOTH], [columns, lines, 1])];
-    Case { kernel: Kernel::Block, inputs, outputs, compared: 2, plain, truncating: fused }
+    let across = columns.div_ceil(tested.tiles().block_windows(kernel));
+    let fused = vec![(kernel, bound, vec![1, phase, width, height, 0, 0, seed | BOTH], [across, lines, 1])];
+    Case { kernel, inputs, outputs, compared: 2, plain, truncating: fused }
 }
 
 /// Every case, for kernels of either form.
 fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
-    let random = &mut Random(0x9e37_79b9_7f4a_7c15);
-    let all = [Codes::Usual, Codes::Wild, Codes::Sparse];
+    let random = &mut Random::new(0x9e37_79b9_7f4a_7c15);
+    let all = [Filling::Usual, Filling::Wild, Filling::Sparse];
     let mut cases = Vec::new();
     let shape =
         |kernel, n, groups, flags, codes| Multiply { kernel, rows: 300, k: 64, n, groups, partition: 64, flags, codes };
@@ -303,7 +276,7 @@ fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
             }
             cases.push(shape(Kernel::QkvSmall, 192, 1, 0, codes).normalised(plain, truncating, random));
             for (phase, seed_codes) in [(0, true), (1, false), (2, true), (3, false)] {
-                cases.push(block(phase, seed_codes, codes, plain, random));
+                cases.push(block(Kernel::Block, (phase, seed_codes, codes), (plain, truncating), random));
             }
         }
         cases.push(attention(true, codes, random));
@@ -317,8 +290,58 @@ fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
     ] {
         let (n, rows) = if kernel == Kernel::GemmNarrow { (32, 4096) } else { (64, 4096) };
         let k = if kernel == Kernel::GemmSplit { 64 } else { 32 };
-        let multiply = Multiply { kernel, rows, k, n, groups: 1, partition: 32, flags, codes: Codes::Zero };
+        let multiply = Multiply { kernel, rows, k, n, groups: 1, partition: 32, flags, codes: Filling::Zero };
         cases.push(multiply.case(plain, truncating, random));
+    }
+    cases
+}
+
+/// Cases of a multiply with another tile.
+fn variant_cases(kernel: Kernel, plain: &Kernels, tested: &Kernels) -> Vec<Case> {
+    let Kernel::Tuned(class, variant) = kernel else { return Vec::new() };
+    let random = &mut Random::new(0x0123_4567_89ab_cdef);
+    let columns = variant.tile.1 as usize;
+    let depth = 2 * variant.step().max(32);
+    let shape = |n, groups, flags, codes| {
+        let parts = if matches!(class, Class::Split | Class::Parts) { 2 } else { 1 };
+        // A whole tile and a part of one.
+        Multiply {
+            kernel,
+            rows: variant.tile.0 as usize + 44,
+            k: depth,
+            n,
+            groups,
+            partition: depth / parts,
+            flags,
+            codes,
+        }
+    };
+    let mut cases = Vec::new();
+    for codes in [Filling::Usual, Filling::Wild, Filling::Sparse] {
+        if class == Class::Block {
+            for (phase, seed_codes) in [(0, true), (1, false), (2, true), (3, false)] {
+                cases.push(block(kernel, (phase, seed_codes, codes), (plain, tested), random));
+            }
+            continue;
+        }
+        if class == Class::Normalised {
+            // Whole heads, and whole tiles.
+            let n = (1..).map(|i| 96 * i).find(|n| n % columns == 0).unwrap_or(96);
+            cases.push(shape(n, 1, 0, codes).normalised(plain, tested, random));
+            continue;
+        }
+        let n = columns.max(64);
+        for multiply in [
+            shape(n, 1, SEED_CODE | SILU | BOTH, codes),
+            shape(n, 2, SEED_HALF | BOTH, codes),
+            Multiply { rows: 64, ..shape(2 * n, 1, BOTH, codes) },
+        ] {
+            cases.push(multiply.case(plain, tested, random));
+        }
+    }
+    if !matches!(class, Class::Normalised | Class::Block) {
+        let multiply = Multiply { rows: 1024, ..shape(columns.max(64), 1, SEED_HALF | SILU | BOTH, Filling::Zero) };
+        cases.push(multiply.case(plain, tested, random));
     }
     cases
 }
@@ -330,9 +353,19 @@ pub(super) fn compare(plain: &Arc<Kernels>, truncating: &Arc<Kernels>) -> Result
 
 /// The first difference of every case that has one.
 pub(super) fn differences(plain: &Kernels, truncating: &Kernels) -> Result<Vec<Difference>, ExecError> {
+    compared(plain, truncating, &cases(plain, truncating))
+}
+
+/// The same for multiplies with other tiles.
+pub(super) fn variants(plain: &Kernels, tested: &Kernels, kernels: &[Kernel]) -> Result<Vec<Difference>, ExecError> {
+    let cases: Vec<Case> = kernels.iter().flat_map(|&kernel| variant_cases(kernel, plain, tested)).collect();
+    compared(plain, tested, &cases)
+}
+
+fn compared(plain: &Kernels, tested: &Kernels, cases: &[Case]) -> Result<Vec<Difference>, ExecError> {
     let mut found = Vec::new();
-    for (case, shape) in cases(plain, truncating).iter().enumerate() {
-        let (want, got) = (shape.run(plain, &shape.plain)?, shape.run(truncating, &shape.truncating)?);
+    for (case, shape) in cases.iter().enumerate() {
+        let (want, got) = (shape.run(plain, &shape.plain)?, shape.run(tested, &shape.truncating)?);
         for (output, (want, got)) in want.iter().zip(&got).enumerate() {
             if let Some(byte) = (0..want.len()).find(|&i| want[i] != got[i]) {
                 let kernel = shape.kernel;

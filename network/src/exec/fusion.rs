@@ -36,6 +36,11 @@ pub(super) enum Fusion {
 }
 
 impl Fusion {
+    /// Operations that it runs.
+    pub fn operations(&self) -> usize {
+        self.covered() + 1
+    }
+
     /// Operations behind the first.
     fn covered(&self) -> usize {
         match self {

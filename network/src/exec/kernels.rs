@@ -6,6 +6,8 @@ use std::sync::Arc;
 use gpu::{ComponentType, ComputePipeline, Device, MatrixScope, PipelineDesc};
 
 use super::tensor::{self, Fragments, TensorKernel};
+use super::tuned::Table;
+use super::variants::{Class, Variant};
 use super::{ExecError, certify};
 
 /// Which arithmetic executes the plan.
@@ -15,6 +17,9 @@ pub enum Route {
     Exact,
     /// Matrix units that multiply halves: the sums differ from the contract's.
     Tensor,
+    /// Bit for bit the contract on the processor ([`Reference`](crate::reference::Reference)): the device runs none of
+    /// the network, and holds its features and its head alone.
+    Cpu,
 }
 
 impl Route {
@@ -23,6 +28,7 @@ impl Route {
         match self {
             Route::Exact => "exact",
             Route::Tensor => "tensor",
+            Route::Cpu => "cpu",
         }
     }
 }
@@ -137,6 +143,8 @@ pub(super) enum Kernel {
     MergeBoth,
     PostBlend,
     Head,
+    /// A multiply with another tile.
+    Tuned(Class, &'static Variant),
     /// One of the tensor route's own.
     Tensor(TensorKernel),
 }
@@ -167,7 +175,8 @@ impl Kernel {
     ];
 
     /// The shader of a form; `None` where the form does without this kernel.
-    fn shader(self, tuning: Tuning) -> Option<String> {
+    pub fn shader(self, tuning: Tuning) -> Option<String> {
+        let on_cpu = matches!(tuning, Tuning::Lanes(_));
         let tuned = |tile: &str, lanes: &str, truncating: &str, matrix: &str| match tuning {
             Tuning::Tile => (!tile.is_empty()).then(|| format!("network/{tile}")),
             Tuning::Truncating => (!truncating.is_empty()).then(|| format!("network/{truncating}")),
@@ -181,7 +190,7 @@ impl Kernel {
             Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes.", "", ""),
             Kernel::GemmSplit => tuned("", "", "gemm_rtz.split", "gemm_matrix.split"),
             Kernel::GemmSplitSmall => tuned("", "", "", "gemm_matrix.split_small"),
-            Kernel::GemmJoin => tuned("", "", "gemm_join", "gemm_join"),
+            Kernel::GemmJoin => tuned("", "", "gemm_join.device", "gemm_join.device"),
             Kernel::QkvNarrow => tuned("", "", "gemm_rtz.norm_narrow", "gemm_matrix.norm_narrow"),
             Kernel::QkvWide => tuned("", "", "gemm_rtz.norm_wide", "gemm_matrix.norm_wide"),
             Kernel::QkvSmall => tuned("", "", "", "gemm_matrix.norm_small"),
@@ -194,17 +203,23 @@ impl Kernel {
             Kernel::VitAttention => {
                 tuned("attention_tile.vit", "attention_lanes.vit", "attention_rtz.vit", "attention_matrix.vit")
             }
-            Kernel::Block => tuned("", "", "", "block_matrix"),
-            Kernel::Adapter => Some("network/adapter".into()),
+            Kernel::Block => tuned("", "", "", "block_matrix.single"),
+            Kernel::Adapter => Some(format!("network/adapter.{}", if on_cpu { "quad" } else { "row" })),
             Kernel::NormaliseWindow => Some("network/normalise.window".into()),
             Kernel::NormaliseVit => Some("network/normalise.vit".into()),
             Kernel::Pool => Some("network/pool".into()),
             Kernel::MergeCode => Some("network/merge.code".into()),
             Kernel::MergeBoth => Some("network/merge.both".into()),
             Kernel::PostBlend => Some("network/post_blend".into()),
-            Kernel::Head => Some("network/head".into()),
+            Kernel::Head => Some(format!("network/head.{}", if on_cpu { "plain" } else { "decoded" })),
+            Kernel::Tuned(class, variant) => variant.shader(class).map(str::to_owned),
             Kernel::Tensor(_) => None,
         }
+    }
+
+    /// Whether a workgroup computes one partition of K, and [`Kernel::GemmJoin`] adds them.
+    pub fn is_split(self) -> bool {
+        matches!(self, Kernel::GemmSplit | Kernel::GemmSplitSmall | Kernel::Tuned(Class::Split, _))
     }
 }
 
@@ -260,10 +275,24 @@ impl Tiles {
     /// Rows and columns of a multiply; the columns divide N.
     pub fn gemm_tile(self, kernel: Kernel) -> (u32, u32) {
         match (self.tuning, kernel) {
+            (_, Kernel::Tuned(_, variant)) => variant.tile,
             (Tuning::Lanes(n), _) => (32, n),
             (_, Kernel::GemmNarrow | Kernel::QkvNarrow) => (128, 32),
             (_, Kernel::GemmSmall | Kernel::GemmSplitSmall | Kernel::QkvSmall) => (32, 64),
             (_, _) => (64, 64),
+        }
+    }
+
+    /// Invocations for a row of the adapter.
+    pub fn adapter_parts(self) -> u64 {
+        if matches!(self.tuning, Tuning::Lanes(_)) { 8 } else { 1 }
+    }
+
+    /// Windows side by side of a block's workgroup.
+    pub fn block_windows(self, kernel: Kernel) -> u32 {
+        match kernel {
+            Kernel::Tuned(_, variant) => variant.tile.0,
+            _ => 1,
         }
     }
 
@@ -294,6 +323,8 @@ pub struct Kernels {
     model: bool,
     /// How the device spreads matrices, on the tensor route.
     fragments: Option<Fragments>,
+    /// Which multiplies take other tiles.
+    table: Option<Arc<Table>>,
     pipelines: HashMap<Kernel, Arc<ComputePipeline>>,
 }
 
@@ -304,8 +335,10 @@ impl Kernels {
     /// # Errors
     /// The device lacks something a kernel needs, or pipeline creation fails.
     pub fn new(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
-        if route == Route::Tensor {
-            return Self::tensor(device);
+        match route {
+            Route::Exact => {}
+            Route::Tensor => return Self::tensor(device),
+            Route::Cpu => return Ok(Arc::new(Self::bare(device, route, Tuning::Tile))),
         }
         let tuning = Tuning::of(device);
         if matches!(tuning, Tuning::Lanes(_)) {
@@ -341,19 +374,148 @@ impl Kernels {
     /// # Errors
     /// As [`Kernels::new`]; in particular a `Lanes` form that does not match the device's subgroups.
     pub fn with_tuning(device: &Arc<Device>, route: Route, tuning: Tuning) -> Result<Arc<Self>, ExecError> {
-        // Kernels of one form share a pipeline.
-        let mut by_shader: HashMap<String, Arc<ComputePipeline>> = HashMap::new();
-        let mut pipelines = HashMap::new();
-        for kernel in Kernel::ALL {
-            let Some(name) = kernel.shader(tuning) else { continue };
-            let pipeline = match by_shader.get(&name) {
-                Some(pipeline) => Arc::clone(pipeline),
-                None => Arc::new(Self::pipeline_of(device, &name, tuning)?),
-            };
-            by_shader.insert(name, Arc::clone(&pipeline));
-            pipelines.insert(kernel, pipeline);
+        Ok(Arc::new(Self::in_form(device, route, tuning)?))
+    }
+
+    fn in_form(device: &Arc<Device>, route: Route, tuning: Tuning) -> Result<Self, ExecError> {
+        let mut kernels = Self::bare(device, route, tuning);
+        Kernel::ALL.into_iter().try_for_each(|kernel| kernels.add(kernel))?;
+        Ok(kernels)
+    }
+
+    /// No pipelines.
+    fn bare(device: &Arc<Device>, route: Route, tuning: Tuning) -> Self {
+        let (device, pipelines) = (Arc::clone(device), HashMap::new());
+        Self { device, route, tuning, model: false, fragments: None, table: None, pipelines }
+    }
+
+    /// Creates the pipeline of a kernel, where the form has it. Kernels of one form share a pipeline.
+    fn add(&mut self, kernel: Kernel) -> Result<(), ExecError> {
+        let Some(name) = kernel.shader(self.tuning) else { return Ok(()) };
+        let same = self.pipelines.values().find(|pipeline| pipeline.shader().name == name);
+        let pipeline = match same {
+            Some(pipeline) => Arc::clone(pipeline),
+            None => Arc::new(Self::pipeline_of(&self.device, &name, self.tuning)?),
+        };
+        self.pipelines.insert(kernel, pipeline);
+        Ok(())
+    }
+
+    /// The same with the pipelines of other kernels as well, without those that the device refuses. No step takes them
+    /// unless a table says so.
+    pub(super) fn with_more(&self, more: &[Kernel]) -> Self {
+        let mut kernels = self.copy();
+        for &kernel in more {
+            if let Err(error) = kernels.add(kernel) {
+                tracing::warn!("{}: {kernel:?} cannot be used: {error}", self.device.caps().name);
+            }
         }
-        Ok(Arc::new(Self { device: Arc::clone(device), route, tuning, model: false, fragments: None, pipelines }))
+        kernels
+    }
+
+    fn copy(&self) -> Self {
+        let Self { ref device, route, tuning, model, ref fragments, ref table, ref pipelines } = *self;
+        let (device, fragments) = (Arc::clone(device), fragments.clone());
+        Self { device, route, tuning, model, fragments, table: table.clone(), pipelines: pipelines.clone() }
+    }
+
+    /// The kernels that others of this form are held to.
+    pub(super) fn plain(self: &Arc<Self>) -> Result<Arc<Self>, ExecError> {
+        match self.tuning {
+            Tuning::Tile | Tuning::Lanes(_) => Ok(Arc::clone(self)),
+            Tuning::Truncating | Tuning::Matrix => Self::with_tuning(&self.device, Route::Exact, Tuning::Tile),
+        }
+    }
+
+    /// Whether there is a pipeline for a kernel.
+    pub(super) fn has(&self, kernel: Kernel) -> bool {
+        self.pipelines.contains_key(&kernel)
+    }
+
+    /// The same with the tiles that a table of this device chooses. Each of its kernels is first held to the plain form,
+    /// operand by operand; if one differs, or cannot be made, the table is not used and the reason is logged.
+    pub fn with_table(self: &Arc<Self>, table: Table) -> Arc<Self> {
+        if table.is_empty() {
+            return self.untuned();
+        }
+        let wanted = table.kernels();
+        let doubt = || -> Result<Result<Self, String>, ExecError> {
+            let mut kernels = self.with_more(&wanted);
+            if let Some(kernel) = wanted.iter().find(|&&kernel| !kernels.has(kernel)) {
+                return Ok(Err(format!("{kernel:?} cannot be made")));
+            }
+            if let Some(difference) = certify::variants(&*self.plain()?, &kernels, &wanted)?.first() {
+                return Ok(Err(difference.to_string()));
+            }
+            kernels.table = Some(Arc::new(table));
+            Ok(Ok(kernels))
+        };
+        let doubt = match doubt() {
+            Ok(Ok(kernels)) => return Arc::new(kernels),
+            Ok(Err(doubt)) => doubt,
+            Err(error) => error.to_string(),
+        };
+        tracing::warn!("{}: the tuned tiles are not used: {doubt}", self.device.caps().name);
+        Arc::clone(self)
+    }
+
+    /// As [`Kernels::new`], with the tiles that were found the fastest on this device and driver, if any were.
+    ///
+    /// # Errors
+    /// As [`Kernels::new`].
+    pub fn tuned(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
+        let kernels = Self::new(device, route)?;
+        Ok(match (route, Table::load(device, kernels.tuning)) {
+            (Route::Exact, Some(table)) => kernels.with_table(table),
+            _ => kernels,
+        })
+    }
+
+    /// The same with the tiles of a table, unchecked: for the search, which checks every byte.
+    pub(super) fn taking(&self, table: Table) -> Arc<Self> {
+        let mut kernels = self.copy();
+        kernels.table = Some(Arc::new(table));
+        Arc::new(kernels)
+    }
+
+    /// The same without a table.
+    pub fn untuned(self: &Arc<Self>) -> Arc<Self> {
+        match self.table {
+            None => Arc::clone(self),
+            Some(_) => Arc::new(Self { table: None, ..self.copy() }),
+        }
+    }
+
+    /// The table of tiles in use.
+    pub fn table(&self) -> Option<&Table> {
+        self.table.as_deref()
+    }
+
+    /// Form and table in words: what computes, and whether it was tuned.
+    pub fn description(&self) -> String {
+        let form = format!("{:?}", self.tuning).to_lowercase();
+        match &self.table {
+            _ if self.route == Route::Cpu => crate::reference::instruction_set().to_owned(),
+            _ if self.route == Route::Tensor => form,
+            Some(table) => format!("{form}, tuned {:.12}", table.digest()),
+            None => format!("{form}, untuned"),
+        }
+    }
+
+    /// The tiles of the matrix form on plain arithmetic, beside the kernels that suit the device.
+    #[cfg(test)]
+    pub(super) fn model_tiles(device: &Arc<Device>) -> Result<(Arc<Self>, Self, Vec<Kernel>), ExecError> {
+        let kernels = Self::with_tuning(device, Route::Exact, Tuning::of(device))?;
+        let all: Vec<Kernel> = super::variants::MODELS
+            .iter()
+            .flat_map(|variant| variant.classes().map(move |class| Kernel::Tuned(class, variant)))
+            .collect();
+        let mut tested = kernels.with_more(&all);
+        if device.caps().float16 {
+            let join = Self::pipeline_of(device, "network/gemm_join.model", Tuning::Tile)?;
+            tested.pipelines.insert(Kernel::GemmJoin, Arc::new(join));
+        }
+        Ok((kernels, tested, all))
     }
 
     /// The kernels of the tensor route, with those of the exact route that it shares.
@@ -388,7 +550,7 @@ impl Kernels {
             pipelines.insert(Kernel::Tensor(kernel), Arc::new(ComputePipeline::with(device, &desc)?));
         }
         let (device, route, tuning, fragments) = (Arc::clone(device), Route::Tensor, Tuning::Tile, Some(fragments));
-        Ok(Arc::new(Self { device, route, tuning, model, fragments, pipelines }))
+        Ok(Arc::new(Self { device, route, tuning, model, fragments, table: None, pipelines }))
     }
 
     fn pipeline_of(device: &Arc<Device>, name: &str, tuning: Tuning) -> Result<ComputePipeline, ExecError> {
@@ -429,6 +591,7 @@ impl Kernels {
         self.fragments.as_ref()
     }
 
+    /// What a workgroup covers.
     pub(super) fn tiles(&self) -> Tiles {
         Tiles::new(self.tuning)
     }

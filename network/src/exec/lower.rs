@@ -17,6 +17,8 @@ use super::blocks::{Bounds, Split};
 use super::fusion::{Block, Fusion, Fusions};
 use super::kernels::{Kernel, Tiles};
 use super::step::{Bound, Step};
+use super::tuned::Table;
+use super::variants::{Kind, Shape};
 use super::weights::Weights;
 
 /// Rows at which row blocks may start.
@@ -35,6 +37,8 @@ pub(super) struct Lowering<'a> {
     pub plan: &'a Plan,
     pub weights: &'a Weights,
     pub tiles: Tiles,
+    /// Multiplies that take other tiles.
+    pub table: Option<&'a Table>,
     pub fusions: &'a Fusions,
     pub bounds: Bounds,
 }
@@ -118,7 +122,7 @@ impl Lowering<'_> {
         let weight = Bound::Weight(self.weights.slice(&o.weight.record, o.weight.offset)?);
         let cost = (2 * o.weight.k * o.weight.n) as u64;
         let widest = self.row_bytes(o.out_half).max(self.row_bytes(o.features));
-        self.rowwise(op, Kernel::Adapter, (self.rows(o.features), 8, cost), widest, |block| {
+        self.rowwise(op, Kernel::Adapter, (self.rows(o.features), self.tiles.adapter_parts(), cost), widest, |block| {
             let bound =
                 [self.bound(o.features, block), weight, self.bound(o.out_half, block), self.bound(o.out_code, block)];
             (bound.to_vec(), vec![length(block)])
@@ -154,7 +158,15 @@ impl Lowering<'_> {
         Ok(steps)
     }
 
+    fn tuned(&self, o: &Gemm, kind: Kind) -> Option<Kernel> {
+        self.table.and_then(|table| table.kernel(&Shape::of(self.plan, o, kind)))
+    }
+
     fn gemm_kernel(&self, o: &Gemm) -> Kernel {
+        self.tuned(o, Kind::Multiply).unwrap_or_else(|| self.untuned_kernel(o))
+    }
+
+    fn untuned_kernel(&self, o: &Gemm) -> Kernel {
         let (n, groups) = (o.weight.n, o.weight.groups);
         let n = if o.weight.stacked { n * groups } else { n };
         self.tiles.gemm(self.rows(o.input), n, o.weight.n * o.weight.groups, o.weight.k / o.partition)
@@ -210,7 +222,7 @@ impl Lowering<'_> {
             after: false,
             cost: (k * channels) as u64 * rows,
         };
-        if !matches!(kernel, Kernel::GemmSplit | Kernel::GemmSplitSmall) {
+        if !kernel.is_split() {
             return Ok(vec![whole]);
         }
         let scratch = Bound::Scratch(rows * (parts * channels * 2) as u64);
@@ -263,7 +275,8 @@ impl Lowering<'_> {
     fn qkv_normalise(&self, op: OpId, gemm: &Gemm, normalise: &Normalise) -> Result<Vec<Step>, ExecError> {
         let scale = Bound::Weight(self.weights.slice(&normalise.scale.record, normalise.scale.offset)?);
         let n = gemm.weight.n;
-        let kernel = self.tiles.qkv(self.rows(gemm.input), n).expect("a fusion of this form");
+        let untuned = || self.tiles.qkv(self.rows(gemm.input), n).expect("a fusion of this form");
+        let kernel = self.tuned(gemm, Kind::Normalised).unwrap_or_else(untuned);
         let (tile_rows, tile_columns) = self.tiles.gemm_tile(kernel);
         let mut steps = self.gemm(op, gemm)?;
         for step in &mut steps {
@@ -296,6 +309,8 @@ impl Lowering<'_> {
         let macs = [&b.expand, &b.contract, &b.qkv, &b.project].map(|gemm| (gemm.weight.k * gemm.weight.n) as u64);
         let cost = u64::from(grid.columns) * (64 * macs.iter().sum::<u64>() + 2 * 64 * 64 * 32);
         let split = Split { units: u64::from(grid.rows), align: 1, bytes: window * width * widest, per_group: 1, cost };
+        let kernel = self.tuned(&b.expand, Kind::Block).unwrap_or(Kernel::Block);
+        let across = grid.columns.div_ceil(self.tiles.block_windows(kernel));
         let step = |block: Range<u64>| {
             let first = (block.start * window).saturating_sub(shift);
             let lines = first..(block.end * window - shift).min(height);
@@ -305,7 +320,7 @@ impl Lowering<'_> {
             let code = out_code.or(out_half).map_or(expand, of);
             Step {
                 op,
-                kernel: Kernel::Block,
+                kernel,
                 bound: vec![
                     of(b.expand.input),
                     code,
@@ -330,7 +345,7 @@ impl Lowering<'_> {
                     flags,
                 ],
                 after: false,
-                groups: [grid.columns, length(&block), 1],
+                groups: [across, length(&block), 1],
                 cost: cost * (block.end - block.start),
             }
         };

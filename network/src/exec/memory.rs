@@ -38,7 +38,7 @@ pub(super) struct Slot {
 }
 
 /// Where every tensor of a plan lies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Placement {
     slots: Vec<Slot>,
     /// Bytes of each buffer.
@@ -60,6 +60,21 @@ impl Placement {
         let slots = (0..plan.tensors.len() as u32).map(slot).collect();
         let end = GUARD + (arena.bytes as u64).next_multiple_of(GUARD);
         Self { slots, buffers: vec![end + GUARD], bound: arena.bound as u64, guards: vec![(0, 0), (0, end)] }
+    }
+
+    /// One buffer for what the network reads and gives, with guard words around both; nothing else has any bytes.
+    pub fn ends(plan: &Plan) -> Self {
+        let mut slots = vec![Slot { buffer: 0, offset: GUARD, bytes: 0 }; plan.tensors.len()];
+        let (mut end, mut bound, mut guards) = (GUARD, 0, vec![(0, 0)]);
+        for id in [plan.features, plan.head] {
+            let bytes = plan.tensor(id).bytes() as u64;
+            slots[id.0 as usize] = Slot { buffer: 0, offset: end, bytes };
+            bound += bytes;
+            end += bytes.next_multiple_of(GUARD);
+            guards.push((0, end));
+            end += GUARD;
+        }
+        Self { slots, buffers: vec![end], bound, guards }
     }
 
     /// Bytes of the arena and the scratch buffer in the form that fuses least, without placing anything for good.

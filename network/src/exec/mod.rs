@@ -24,6 +24,9 @@ mod recorder;
 mod retained;
 mod step;
 pub mod tensor;
+pub mod tune;
+mod tuned;
+mod variants;
 mod weights;
 
 pub use error::ExecError;
@@ -31,6 +34,8 @@ pub use kernels::{Kernels, Route, Tuning};
 pub use memory::Memory;
 pub use network::{BufferSlice, Network, NetworkOptions, Objects};
 pub use retained::Retained;
+pub use tuned::{Entry, Refusal, Table};
+pub use variants::{Kind, Shape, Variant};
 pub use weights::Weights;
 
 #[cfg(test)]

@@ -56,15 +56,17 @@ pub struct Network {
     first_step: Vec<usize>,
     /// Whether a barrier stands before a step; one more for what reads the head.
     pub(super) barriers: Vec<bool>,
+    bounds: Bounds,
+    policy: Policy,
     pub(super) objects: Arc<Objects>,
 }
 
 /// Everything that recorded commands of a network refer to. Whoever replays them keeps it alive, and so do the steps.
 pub struct Objects {
     pub(super) sets: Vec<DescriptorSet>,
-    pub(super) arenas: Vec<Buffer>,
+    pub(super) arenas: Vec<Arc<Buffer>>,
     /// Partial sums of the operation that runs, with guard words at both ends.
-    pub(super) scratch: Buffer,
+    pub(super) scratch: Arc<Buffer>,
     pub(super) kernels: Arc<Kernels>,
     pub(super) weights: Arc<Weights>,
 }
@@ -76,6 +78,36 @@ fn default_step_cost(kind: DeviceKind) -> u64 {
         DeviceKind::Cpu => 1 << 29,
         _ => 1 << 31,
     }
+}
+
+/// The steps of every operation, and the first of each, and one past the last.
+fn lowered(
+    plan: &Plan,
+    kernels: &Kernels,
+    weights: &Weights,
+    fusions: &Fusions,
+    groups: Option<&Groups>,
+    bounds: Bounds,
+) -> Result<(Vec<Step>, Vec<usize>), ExecError> {
+    let (tiles, table) = (kernels.tiles(), kernels.table());
+    let lowering = lower::Lowering { plan, weights, tiles, table, fusions, bounds };
+    let (mut steps, mut first_step) = (Vec::new(), vec![0]);
+    if kernels.route() == Route::Cpu {
+        return Ok((steps, vec![0; plan.ops.len() + 1]));
+    }
+    let tiles = kernels.fragments().map(|order| weights.tiles(kernels.device(), order)).transpose()?;
+    for index in 0..plan.ops.len() {
+        let op = OpId(index as u32);
+        steps.extend(match groups.zip(tiles) {
+            Some((groups, weights)) => {
+                let (model, strips) = (kernels.is_model(), kernels.fragments().is_some_and(|f| f.alike));
+                tensor::Lowering { plan, weights, groups, exact: &lowering, strips, model }.steps(op)?
+            }
+            None => lowering.steps(op)?,
+        });
+        first_step.push(steps.len());
+    }
+    Ok((steps, first_step))
 }
 
 impl Network {
@@ -94,9 +126,12 @@ impl Network {
         let limits = &device.caps().limits;
         let most = limits.max_memory_allocation.min(limits.max_buffer_size);
         let groups = (kernels.route() == Route::Tensor).then(|| Groups::of(&plan));
-        let fused = !options.keep_all && !options.unfused && groups.is_none();
+        let on_host = kernels.route() == Route::Cpu;
+        let fused = !options.keep_all && !options.unfused && groups.is_none() && !on_host;
         let fusions = if fused { Fusions::of(&plan, kernels.tiles()) } else { Fusions::default() };
-        let placement = if options.keep_all {
+        let placement = if on_host {
+            Placement::ends(&plan)
+        } else if options.keep_all {
             Placement::separate(&plan, most)
         } else {
             Placement::shared(&groups.as_ref().map_or_else(|| fusions.memory_plan(&plan), |g| g.memory_plan(&plan)))
@@ -104,30 +139,12 @@ impl Network {
         if placement.buffers.iter().any(|&bytes| bytes > most) {
             return Err(memory::too_large(&plan, placement.bytes(), most, "maxMemoryAllocationSize"));
         }
-        let lowering = lower::Lowering {
-            plan: &plan,
-            weights,
-            tiles: kernels.tiles(),
-            fusions: &fusions,
-            bounds: Bounds {
-                binding: limits.max_storage_buffer_range,
-                groups: u64::from(limits.max_workgroup_count[1]),
-                cost: options.step_cost.unwrap_or_else(|| default_step_cost(device.caps().kind)),
-            },
+        let bounds = Bounds {
+            binding: limits.max_storage_buffer_range,
+            groups: u64::from(limits.max_workgroup_count[1]),
+            cost: options.step_cost.unwrap_or_else(|| default_step_cost(device.caps().kind)),
         };
-        let (mut steps, mut first_step) = (Vec::new(), vec![0]);
-        let tiles = kernels.fragments().map(|order| weights.tiles(device, order)).transpose()?;
-        for index in 0..plan.ops.len() {
-            let op = OpId(index as u32);
-            steps.extend(match groups.as_ref().zip(tiles) {
-                Some((groups, weights)) => {
-                    let (model, strips) = (kernels.is_model(), kernels.fragments().is_some_and(|f| f.alike));
-                    tensor::Lowering { plan: &plan, weights, groups, exact: &lowering, strips, model }.steps(op)?
-                }
-                None => lowering.steps(op)?,
-            });
-            first_step.push(steps.len());
-        }
+        let (steps, first_step) = lowered(&plan, kernels, weights, &fusions, groups.as_ref(), bounds)?;
         let arenas = placement
             .buffers
             .iter()
@@ -139,7 +156,7 @@ impl Network {
                     usage: BufferUsage::STORAGE_BUFFER,
                     memory: MemoryKind::Device,
                 };
-                Buffer::new(device, &desc).map_err(|error| match error {
+                Buffer::new(device, &desc).map(Arc::new).map_err(|error| match error {
                     gpu::Error::OutOfMemory { available, .. } if !options.keep_all => {
                         memory::too_large(&plan, size, available, "free memory")
                     }
@@ -157,7 +174,7 @@ impl Network {
             usage: BufferUsage::STORAGE_BUFFER,
             memory: MemoryKind::Device,
         };
-        let scratch = Buffer::new(device, &desc)?;
+        let scratch = Arc::new(Buffer::new(device, &desc)?);
         let mut objects =
             Objects { sets: Vec::new(), arenas, scratch, kernels: Arc::clone(kernels), weights: Arc::clone(weights) };
         objects.sets = describe::sets(device, &steps, &placement, &objects)?;
@@ -169,21 +186,52 @@ impl Network {
             steps,
             first_step,
             barriers: Vec::new(),
+            bounds,
+            policy: options.barriers,
             objects: Arc::new(objects),
         };
-        network.barriers = network.choose_barriers(options.barriers);
+        network.barriers = network.choose_barriers();
         network.write_guards()?;
         Ok(network)
     }
 
+    /// The same network on the same memory with other kernels of the same form. The two run one after the other.
+    pub(super) fn with_kernels(&self, kernels: &Arc<Kernels>) -> Result<Self, ExecError> {
+        let weights = &self.objects.weights;
+        let (steps, first_step) =
+            lowered(&self.plan, kernels, weights, &self.fusions, self.groups.as_ref(), self.bounds)?;
+        let mut objects = Objects {
+            sets: Vec::new(),
+            arenas: self.objects.arenas.clone(),
+            scratch: Arc::clone(&self.objects.scratch),
+            kernels: Arc::clone(kernels),
+            weights: Arc::clone(weights),
+        };
+        objects.sets = describe::sets(kernels.device(), &steps, &self.placement, &objects)?;
+        let mut network = Self {
+            plan: Arc::clone(&self.plan),
+            placement: self.placement.clone(),
+            fusions: self.fusions.clone(),
+            groups: self.groups.clone(),
+            steps,
+            first_step,
+            barriers: Vec::new(),
+            bounds: self.bounds,
+            policy: self.policy,
+            objects: Arc::new(objects),
+        };
+        network.barriers = network.choose_barriers();
+        Ok(network)
+    }
+
     /// Where barriers stand; what the kernels declare to touch has the last word.
-    fn choose_barriers(&self, policy: Policy) -> Vec<bool> {
+    fn choose_barriers(&self) -> Vec<bool> {
         let touched = describe::touched(self);
         let actors: Vec<_> = touched.iter().map(Vec::as_slice).collect();
         let first = |(i, step): (usize, &Step)| step.after || self.first_step[step.op.0 as usize] == i;
         let mut ordered: Vec<bool> = self.steps.iter().enumerate().map(first).collect();
         ordered.push(true);
-        Lowering::choose(policy, &actors, &ordered).barriers
+        Lowering::choose(self.policy, &actors, &ordered).barriers
     }
 
     /// The plan.
@@ -305,6 +353,18 @@ impl Network {
     pub fn run_op(&self, op: OpId) -> Result<(), ExecError> {
         let label = &self.plan.op(op).label;
         Ok(self.objects.kernels.device().run_once(label, |cmd| self.record(cmd, self.op_steps(op)))?)
+    }
+
+    /// Runs everything once and waits, after filling some tensors with a word.
+    pub(super) fn run_with(&self, tensors: &[TensorId], word: u32) -> Result<(), ExecError> {
+        Ok(self.objects.kernels.device().run_once("network", |cmd| {
+            for &id in tensors {
+                let slice = self.tensor(id);
+                cmd.fill_buffer(slice.buffer, slice.offset, slice.range, word);
+            }
+            cmd.transfer_to_compute_barrier();
+            self.record(cmd, 0..self.steps());
+        })?)
     }
 
     /// Runs a whole frame on the features that are there, in submissions of at most `most` multiply-accumulates, and

@@ -12,69 +12,12 @@ use super::lower::Lowering;
 use super::step::Bound;
 use super::*;
 use crate::geometry::{Extent, Geometry};
+use crate::hostile::{Filling, Random};
 use crate::model::Model;
 use crate::model::synth::{self, Preset};
-use crate::plan::{Format, Op, OpId, OpKind, Plan, Tensor, TensorId};
+use crate::plan::{Op, OpId, OpKind, Plan, TensorId};
 use crate::reference::{Reference, TensorData};
 use crate::replay::Policy;
-
-/// xorshift64*
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-}
-
-/// What fills the input tensors.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Filling {
-    /// Moderate values, as in a real frame.
-    Usual,
-    /// Every code and every finite half, zeros of both signs, NaN codes.
-    Wild,
-    /// As `Wild`, with infinite halves.
-    Infinite,
-    /// Mostly zeros.
-    Sparse,
-}
-
-fn fill(tensor: &Tensor, filling: Filling, random: &mut Random) -> TensorData {
-    let count = tensor.elements();
-    let sparse = |random: &mut Random| filling == Filling::Sparse && !random.next().is_multiple_of(8);
-    match tensor.format {
-        Format::E4m3 => TensorData::Codes(
-            (0..count)
-                .map(|_| match filling {
-                    _ if sparse(random) => (random.next() as u8) & 0x80,
-                    Filling::Usual => {
-                        let r = random.next();
-                        (r as u8 & 0x80) | (24 + (r >> 8) % 44) as u8
-                    }
-                    _ => random.next() as u8,
-                })
-                .collect(),
-        ),
-        Format::Half => TensorData::Halves(
-            (0..count)
-                .map(|_| {
-                    let r = random.next();
-                    let (sign, bits) = (r as u16 & 0x8000, (r >> 16) as u16 & 0x7fff);
-                    match filling {
-                        _ if sparse(random) => sign,
-                        Filling::Usual | Filling::Sparse => sign | (0x2c00 + bits % 0x1800),
-                        Filling::Infinite if r.is_multiple_of(31) => sign | 0x7c00,
-                        _ => sign | (bits % 0x7c00),
-                    }
-                })
-                .collect(),
-        ),
-    }
-}
 
 /// A plan of one operation of `plan`, on a grid of `fine` tokens (and half of that where the operation changes level).
 fn alone(plan: &Plan, op: &Op, fine: Extent) -> Plan {
@@ -150,7 +93,7 @@ impl Setup {
         let kernels = Kernels::with_tuning(&self.device, Route::Exact, tuning).unwrap();
         let weights = Weights::upload(&self.device, &self.model).unwrap();
         let mut seen = BTreeSet::new();
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Random::new(0x1234_5678_9abc_def1);
         for op in &self.plan.ops {
             let Some(fine) = select(op) else { continue };
             if !seen.insert(signature(&self.plan, op)) {
@@ -161,8 +104,7 @@ impl Setup {
             let network = Network::new(&self.device, &kernels, &weights, Arc::clone(&plan), options).unwrap();
             for &filling in fillings {
                 let ids = plan.ops[0].kind.inputs();
-                let inputs: Vec<TensorData> =
-                    ids.iter().map(|&id| fill(plan.tensor(id), filling, &mut random)).collect();
+                let inputs: Vec<TensorData> = ids.iter().map(|&id| random.tensor(plan.tensor(id), filling)).collect();
                 for (&id, data) in ids.iter().zip(&inputs) {
                     network.write_tensor(id, &data.to_bytes()).unwrap();
                 }
@@ -255,7 +197,7 @@ fn the_tile_form_matches_the_reference() {
     setup.check(Tuning::Tile, &[Filling::Wild], SEPARATE, |op| {
         let kinds = match op.kind {
             OpKind::WindowAttention(_) | OpKind::Gemm(_) => matches!(op.block, 0 | 5 | 23 | 39),
-            OpKind::VitAttention(_) => true,
+            OpKind::VitAttention(_) | OpKind::Adapter(_) | OpKind::Head(_) => true,
             _ => false,
         };
         kinds.then_some(Extent::new(12, 8))
@@ -270,7 +212,7 @@ fn large_frames_stay_within_the_limits_of_any_device() {
         let bounds = Bounds { binding: 128 << 20, groups: 65535, cost: 1 << 40 };
         let tiles = Tiles::new(tuning);
         let fusions = Fusions::of(&plan, tiles);
-        let lowering = Lowering { plan: &plan, weights: &weights, tiles, fusions: &fusions, bounds };
+        let lowering = Lowering { plan: &plan, weights: &weights, tiles, table: None, fusions: &fusions, bounds };
         for index in 0..plan.ops.len() as u32 {
             let label = &plan.op(OpId(index)).label;
             for step in lowering.steps(OpId(index)).unwrap() {
@@ -292,7 +234,7 @@ fn chained_multiplies_match_the_reference() {
     let setup = Setup::new(Preset::Lively, 7);
     let kernels = Kernels::with_tuning(&setup.device, Route::Exact, Tuning::of(&setup.device)).unwrap();
     let weights = Weights::upload(&setup.device, &setup.model).unwrap();
-    let mut random = Random(0x0dd0_5eed);
+    let mut random = Random::new(0x0dd0_5eed);
     for label in ["b1.expand", "b9.expand", "b23.narrow"] {
         let first = setup.plan.ops.iter().position(|op| op.label == label).unwrap();
         let mut plan = alone(&setup.plan, &setup.plan.ops[first], Extent::new(28, 20));
@@ -309,7 +251,7 @@ fn chained_multiplies_match_the_reference() {
         let input_ids: BTreeSet<TensorId> =
             plan.ops.iter().flat_map(|op| op.kind.inputs()).filter(|&id| id != between).collect();
         let mut data: BTreeMap<TensorId, TensorData> =
-            input_ids.iter().map(|&id| (id, fill(plan.tensor(id), Filling::Wild, &mut random))).collect();
+            input_ids.iter().map(|&id| (id, random.tensor(plan.tensor(id), Filling::Wild))).collect();
         for (&id, content) in &data {
             network.write_tensor(id, &content.to_bytes()).unwrap();
         }

@@ -66,7 +66,8 @@ impl Piece {
     }
 }
 
-/// From natural `[group][k][n]` to `[group][k / 16][n][16]`; stacked matrices are one wide matrix.
+/// From natural `[group][k][n]` to `[group][k / 16][n][16]`; stacked matrices are one wide matrix. NaN codes, which the
+/// contract reads as zero, become zero, so that no kernel needs to look for them.
 fn matrix_layout(natural: &[u8], matrix: &MatrixRef) -> Vec<u8> {
     let n = if matrix.stacked { matrix.n * matrix.groups } else { matrix.n };
     let mut out = vec![0; natural.len()];
@@ -74,7 +75,7 @@ fn matrix_layout(natural: &[u8], matrix: &MatrixRef) -> Vec<u8> {
     for (from, to) in natural.chunks_exact(16 * n).zip(out.chunks_exact_mut(16 * n)) {
         for (k, row) in from.chunks_exact(n).enumerate() {
             for (column, &code) in row.iter().enumerate() {
-                to[column * 16 + k] = code;
+                to[column * 16 + k] = if code & 0x7f == 0x7f { 0 } else { code };
             }
         }
     }
@@ -153,6 +154,17 @@ impl Weights {
             .collect::<Result<Vec<_>, gpu::Error>>()?;
         let bytes = buffers.iter().map(Buffer::size).sum();
         Ok(Arc::new(Self { model: Some(model.clone()), tiles: OnceLock::new(), buffers, slices, bytes }))
+    }
+
+    /// Weights that stay where the processor computes with them.
+    pub fn on_host(model: &Model) -> Arc<Self> {
+        let (buffers, slices) = (Vec::new(), HashMap::new());
+        Arc::new(Self { model: Some(model.clone()), tiles: OnceLock::new(), buffers, slices, bytes: 0 })
+    }
+
+    /// The model that they are of.
+    pub fn model(&self) -> Option<&Model> {
+        self.model.as_ref()
     }
 
     /// Where the weights of a plan would lie, without a device.

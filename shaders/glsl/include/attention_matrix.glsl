@@ -5,10 +5,10 @@
 #define ATTENTION_MATRIX_GLSL
 
 #include "attention_pairs.glsl"
+#ifdef EXACT_MODEL
+#include "f13_matrix_model.glsl"
+#else
 #include "f13_matrix.glsl"
-
-// The value of the invocation that has place q among its four.
-uint of_four(uint v, uint q) { return subgroupShuffle(v, (gl_SubgroupInvocationID & 28u) + q); }
 
 // An operand matrix of codes, two a word in the low bytes of its halves.
 void matrix_of_codes(uint codes[4], out HalfA a, out PowerA power_a) {
@@ -22,6 +22,10 @@ void matrix_of_codes(uint codes[4], out HalfA a, out PowerA power_a) {
         power_a[2 * p + 1] = uintBitsToBFloat16EXT(uint16_t(power >> 16));
     }
 }
+#endif
+
+// The value of the invocation that has place q among its four.
+uint of_four(uint v, uint q) { return subgroupShuffle(v, (gl_SubgroupInvocationID & 28u) + q); }
 
 // The sum of the exponentials of 64 keys of a query, r of two, in both halves: over keys eight apart, then sixteen apart,
 // then even and odd ones by themselves.

@@ -60,7 +60,7 @@ uint reciprocal_pair(uint w) {
     precise float better = short_y + correction;
     bool usual = floatBitsToUint(y) != 0u && floatBitsToUint(y) < 0x7f800000u;
     float r = x == 0.0 ? uintBitsToFloat(0x7f800000u) : usual ? better : y;
-    return packHalf2x16(vec2(r, r));
+    return pair_nearest(r);
 }
 
 #endif

@@ -9,7 +9,11 @@
 float16_t cosine_factor(uint sum) {
     float x = unpackHalf2x16(sum).x;
     float y = x == 0.0 ? uintBitsToFloat(0x7f800000u) : inversesqrt(x);
+#ifdef EXACT_MODEL
+    return pair_floats(pair_nearest(y)).x;
+#else
     return unpackFloat2x16(packHalf2x16(vec2(y, 0.0))).x;
+#endif
 }
 
 // The factor of a vector.

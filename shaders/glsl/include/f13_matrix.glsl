@@ -17,7 +17,7 @@
 // An operand row (or column) of sixteen codes is a record of five elements of shared memory: sixteen halves, sixteen
 // powers, and one element that keeps the banks apart. Accumulators are halves, two a word.
 //
-// The kernel declares tile_memory before it includes this; f13_matrix_group.glsl defines the step.
+// The kernel declares RECORD, which is five, and tile_memory before it includes this; f13_matrix_group.glsl defines the step.
 #ifndef F13_MATRIX_GLSL
 #define F13_MATRIX_GLSL
 
@@ -33,7 +33,6 @@ spirv_execution_mode(extensions = ["SPV_KHR_float_controls"], capabilities = [44
 #define PowerB coopmat<bfloat16_t, gl_ScopeSubgroup, 16, 16, gl_MatrixUseB>
 #define FloatC coopmat<float, gl_ScopeSubgroup, 16, 16, gl_MatrixUseAccumulator>
 
-const uint RECORD = 5;
 // Of the powers in a record.
 const uint POWERS = 2;
 
@@ -56,12 +55,18 @@ uint matrix_clean(uint w) {
     return nan == 0u ? w : w & ~((nan >> 7) * 0xffu);
 }
 
-// Stores a record.
+// Sixteen codes without NaN codes. Weights have none.
+uvec4 matrix_cleaned(uvec4 codes) {
+    [[unroll]] for (uint i = 0; i < 4; i++) codes[i] = matrix_clean(codes[i]);
+    return codes;
+}
+
+// Stores a record; none of the codes is NaN.
 void matrix_store(uint at, uvec4 codes, uint bias) {
     [[unroll]] for (uint h = 0; h < 2; h++) {
         uvec4 value, power;
         [[unroll]] for (uint i = 0; i < 2; i++) {
-            uint w = matrix_clean(codes[2 * h + i]);
+            uint w = codes[2 * h + i];
             matrix_operands((w & 0xffu) << 8 | (w & 0xff00u) << 16, bias, value[2 * i], power[2 * i]);
             matrix_operands((w & 0xff0000u) >> 8 | (w & 0xff000000u), bias, value[2 * i + 1], power[2 * i + 1]);
         }
@@ -69,6 +74,20 @@ void matrix_store(uint at, uvec4 codes, uint bias) {
         tile_memory[at + POWERS + h] = power;
     }
 }
+
+// Records as columns of a matrix B, and as its rows.
+void matrix_columns(uint at, out HalfB b, out PowerB power) {
+    coopMatLoad(b, tile_memory, at, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+    coopMatLoad(power, tile_memory, at + POWERS, RECORD, gl_CooperativeMatrixLayoutColumnMajor);
+}
+void matrix_rows(uint at, out HalfB b, out PowerB power) {
+    coopMatLoad(b, tile_memory, at, RECORD, gl_CooperativeMatrixLayoutRowMajor);
+    coopMatLoad(power, tile_memory, at + POWERS, RECORD, gl_CooperativeMatrixLayoutRowMajor);
+}
+
+// Number of the subgroup, and of the invocation in it.
+uint matrix_subgroup() { return gl_SubgroupID; }
+uint matrix_lane() { return gl_SubgroupInvocationID; }
 
 // Of the eight elements of a matrix that an invocation holds 0 .. 3 belong to one row (of a matrix B: column) and 4 .. 7 to
 // another, and the four k are the same in matrices A and B: so it was found, and the check at start would notice.

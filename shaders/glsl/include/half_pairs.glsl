@@ -6,6 +6,10 @@
 #ifndef HALF_PAIRS_GLSL
 #define HALF_PAIRS_GLSL
 
+#ifdef EXACT_MODEL
+#include "numerics.glsl"
+#endif
+
 f16vec2 pair_floats(uint w) { return unpackFloat2x16(w); }
 uint pair_bits(f16vec2 v) { return packFloat2x16(v); }
 uint pair_of(float16_t v) { return packFloat2x16(f16vec2(v, v)); }
@@ -21,7 +25,18 @@ uint pair_canonical(uint w) {
 uint pair_add(uint a, uint b) { return pair_bits(pair_floats(a) + pair_floats(b)); }
 uint pair_sub(uint a, uint b) { return pair_bits(pair_floats(a) - pair_floats(b)); }
 uint pair_mul(uint a, uint b) { return pair_bits(pair_floats(a) * pair_floats(b)); }
+#ifdef EXACT_MODEL
+// Spelled out, for devices whose halves are no better than that.
+uint pair_fma(uint a, uint b, uint c) {
+    vec2 x = half_unpack(a), y = half_unpack(b), z = half_unpack(c);
+    return half_pack(half_fma(x.x, y.x, z.x), half_fma(x.y, y.y, z.y));
+}
+// The half nearest to an f32, in both halves.
+#define pair_nearest(v) (half_from_f32(v) * 0x10001u)
+#else
 uint pair_fma(uint a, uint b, uint c) { return pair_bits(fma(pair_floats(a), pair_floats(b), pair_floats(c))); }
+#define pair_nearest(v) packHalf2x16(vec2(v, v))
+#endif
 uint pair_clamp(uint a, float16_t low, float16_t high) {
     return pair_bits(clamp(pair_floats(a), f16vec2(low), f16vec2(high)));
 }

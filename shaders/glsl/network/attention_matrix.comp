@@ -16,7 +16,8 @@
 
 // Records: queries and keys of both groups of channels, then values, a record sixteen channels of a key.
 const uint QUERIES = 0, KEYS = 128, VALUES = 256;
-shared uvec4 tile_memory[384 * 5];
+const uint RECORD = 5;
+shared uvec4 tile_memory[384 * RECORD];
 
 #include "attention_matrix.glsl"
 
@@ -47,7 +48,7 @@ void main() {
     {
         Row query = query_at(own);
         uvec4 codes = load_codes(query.row, query.inside, head, half_of);
-        matrix_store((QUERIES + 64 * half_of + own) * RECORD, codes, MATRIX_BIAS_A);
+        matrix_store((QUERIES + 64 * half_of + own) * RECORD, matrix_cleaned(codes), MATRIX_BIAS_A);
     }
 
     uint values[1][2][4];
@@ -73,8 +74,8 @@ void main() {
         // The block before has been used.
         if (block > 0u) barrier();
 #endif
-        matrix_store((KEYS + 64 * half_of + own) * RECORD, key_codes, MATRIX_BIAS_B);
-        matrix_store((VALUES + 64 * half_of + own) * RECORD, value_codes, MATRIX_BIAS_B);
+        matrix_store((KEYS + 64 * half_of + own) * RECORD, matrix_cleaned(key_codes), MATRIX_BIAS_B);
+        matrix_store((VALUES + 64 * half_of + own) * RECORD, matrix_cleaned(value_codes), MATRIX_BIAS_B);
         barrier();
         // Loops with a bound that the compiler does not know stay loops, which the instruction cache likes.
         [[dont_unroll]] for (uint g = 0; g < 2u + zero; g++) {

@@ -1,7 +1,10 @@
 // Adds the partitions of a split multiply with half adds, in order (numerics section 3), and publishes them. One
 // invocation handles four adjacent outputs of one row. Bindings and parameters are those of gemm_bindings.glsl, with the
-// halves [partition][row][channel] as the input; n is the number of partitions.
+// halves [partition][row][channel] as the input; n is the number of partitions. `model` spells out what the device's own
+// halves may get wrong, for tests of the matrix form's tiles on devices without it.
 #version 460
+#pragma variant device
+#pragma variant model EXACT_MODEL=1
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 
 #include "gemm_pairs.glsl"

@@ -1,16 +1,23 @@
-// FP8 multiply for CPU devices: one subgroup computes a tile of ROWS x LANES outputs, rows over lanes.
+// FP8 multiply for CPU devices: one subgroup computes a tile of ROWS x LANES outputs, rows over lanes. A column is spread
+// over the lanes once and shuffled, or with UNIFORM loaded and decoded by all of them; `nrview tune` finds out what is faster.
 #version 460
-#pragma variant 4 LANES=4
-#pragma variant 8 LANES=8
-#pragma variant 16 LANES=16
+#pragma variant 4 LANES=4 ROWS=32 UNIFORM=0
+#pragma variant 4_rows8 LANES=4 ROWS=8 UNIFORM=0
+#pragma variant 4_rows16 LANES=4 ROWS=16 UNIFORM=0
+#pragma variant 8 LANES=8 ROWS=32 UNIFORM=0
+#pragma variant 8_rows8 LANES=8 ROWS=8 UNIFORM=0
+#pragma variant 8_rows16 LANES=8 ROWS=16 UNIFORM=0
+#pragma variant 16 LANES=16 ROWS=32 UNIFORM=0
+#pragma variant 16_rows16 LANES=16 ROWS=16 UNIFORM=0
+#pragma variant 8_even16 LANES=8 ROWS=16 UNIFORM=1
+#pragma variant 8_even32 LANES=8 ROWS=32 UNIFORM=1
+#pragma variant 16_even32 LANES=16 ROWS=32 UNIFORM=1
 #extension GL_KHR_shader_subgroup_shuffle : require
 #extension GL_EXT_control_flow_attributes : require
 
 #include "f13_lanes.glsl"
 #include "gemm_io.glsl"
 
-// Rows of a tile; a matching constant stands beside the dispatch.
-const uint ROWS = 32;
 // Row vectors of a tile.
 const uint VECTORS = ROWS / LANES;
 // Columns come in fours, so that a lane publishes whole words.
@@ -36,16 +43,22 @@ void main() {
             acc[v][c] = s.x, acc[v][c + 1] = s.y, acc[v][c + 2] = s.z, acc[v][c + 3] = s.w;
         }
     }
-    uint weight = group * k16 * n + (column - group * n) + lane;
+    uint weight = group * k16 * n + (column - group * n);
     for (uint k = 0; k < k16;) {
         uint end = k + partition16;
         bool first = k == 0u;
         for (; k < end; k++) {
-            Operands w = f13_unpack(weight_codes[weight + k * n]);
+#if !UNIFORM
+            Operands w = f13_unpack(weight_codes[weight + lane + k * n]);
+#endif
             Operands x[VECTORS];
             [[unroll]] for (uint v = 0; v < VECTORS; v++) x[v] = f13_unpack(input_codes[from[v] + k]);
             [[unroll]] for (uint c = 0; c < COLUMNS; c++) {
+#if UNIFORM
+                Operands b = f13_unpack(weight_codes[weight + c + k * n]);
+#else
                 Operands b = f13_broadcast(w, c);
+#endif
                 [[unroll]] for (uint v = 0; v < VECTORS; v++) acc[v][c] = group13(x[v], b, acc[v][c]);
             }
         }

@@ -1,8 +1,11 @@
 // FP8 multiply for GPUs: a workgroup computes TILE_ROWS x TILE_COLUMNS outputs, an invocation 8 x 4 of them. The host
-// takes `narrow` where N is not a multiple of 64, and `parts` where K is partitioned.
+// takes `narrow` where N is not a multiple of 64, and `parts` where K is partitioned; the others are for `nrview tune`.
 #version 460
 #pragma variant narrow TILE_ROWS=128 TILE_COLUMNS=32 PARTS=0
 #pragma variant wide TILE_ROWS=64 TILE_COLUMNS=64 PARTS=0
+#pragma variant low TILE_ROWS=32 TILE_COLUMNS=64 PARTS=0
+#pragma variant flat TILE_ROWS=64 TILE_COLUMNS=32 PARTS=0
+#pragma variant tall TILE_ROWS=128 TILE_COLUMNS=64 PARTS=0
 #pragma variant parts TILE_ROWS=64 TILE_COLUMNS=64 PARTS=1
 #extension GL_EXT_control_flow_attributes : require
 

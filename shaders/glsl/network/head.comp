@@ -1,7 +1,9 @@
-// Head: f16 multiply [32 x 4] of block 70's raw half (numerics section 4). One invocation computes one row.
+// Head: f16 multiply [32 x 4] of block 70's raw half (numerics section 4). One invocation computes one row; with `decoded`
+// weights are decoded once a workgroup, for GPUs.
 #version 460
+#pragma variant decoded DECODED=1
+#pragma variant plain DECODED=0
 
-#include "f24.glsl"
 #include "linear.glsl"
 
 layout(binding = 0, std430) readonly buffer Input { uvec4 input_halves[]; };
@@ -9,6 +11,26 @@ layout(binding = 1, std430) readonly buffer Weight { uvec2 weight_halves[]; };  
 layout(binding = 2, std430) writeonly buffer Output { uvec2 out_halves[]; };
 
 layout(push_constant) uniform Push { uint rows; };
+
+#if DECODED
+const uint ELEMENTS = 32;
+#include "f24_weights.glsl"
+
+void main() {
+    decode_weights();
+    uint row = linear_index();
+    if (row >= rows) return;
+    vec4 acc = vec4(0.0);
+    for (uint g = 0; g < 4; g++) {
+        float x[8];
+        int exponent[8];
+        decode_row(input_halves[row * 4u + g], x, exponent);
+        acc = add_four(x, exponent, g * 8u, 1u, acc);
+    }
+    out_halves[row] = uvec2(half_pack(acc.x, acc.y), half_pack(acc.z, acc.w));
+}
+#else
+#include "f24.glsl"
 
 void main() {
     uint row = linear_index();
@@ -28,3 +50,4 @@ void main() {
     }
     out_halves[row] = uvec2(half_pack(acc.x, acc.y), half_pack(acc.z, acc.w));
 }
+#endif

@@ -15,6 +15,7 @@
 
 // Two sets of records, rows before columns.
 const uint RECORDS = 16 * (ROWS + COLUMNS);
+const uint RECORD = 5;
 shared uvec4 tile_memory[2 * RECORDS * 5];
 
 #include "f13_matrix.glsl"
