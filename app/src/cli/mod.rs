@@ -38,6 +38,7 @@ mod scenes;
 pub mod surroundings;
 mod tape;
 pub mod text;
+mod tune;
 mod verify;
 mod view;
 pub mod write;
@@ -86,6 +87,9 @@ pub struct Globals {
     /// What `--route auto` may take: only bit-exact routes, or also faster ones that come near. Default: exact.
     #[arg(long, global = true, value_enum, value_name = "QUALITY")]
     pub quality: Option<args::Quality>,
+    /// The exact route takes its usual tiles, not those that `nrview tune` has found the fastest.
+    #[arg(long, global = true)]
+    pub untuned: bool,
     /// Switch the Vulkan validation layer on (it must be installed).
     #[arg(long, global = true)]
     pub validation: bool,
@@ -126,6 +130,8 @@ enum Command {
     Golden(golden::GoldenArgs),
     /// Measure where the time and the memory of a frame go, or compare two such profiles.
     Profile(profile::ProfileArgs),
+    /// Find the fastest tiles of the exact route's multiplies on this device, and keep them.
+    Tune(tune::TuneArgs),
     /// Make a capture of another program's frames: color, motion and depth.
     Import(import::ImportArgs),
     /// List the scenes that come with the program.
@@ -210,6 +216,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Tape(args)) => tape::run(globals, &args),
         Some(Command::Golden(args)) => golden::run(globals, &args),
         Some(Command::Profile(args)) => profile::run(globals, &args),
+        Some(Command::Tune(args)) => tune::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
         Some(Command::Scenes) => scenes::run(),
         Some(Command::Report(args)) => diagnosis::run(globals, &args),

@@ -159,7 +159,7 @@ fn on_device(engines: &mut Engines, model: &network::model::Model, plan: &Plan, 
     let header = Header {
         device: device.caps().name.clone(),
         driver: device.caps().driver.clone(),
-        ..header(kernels.route().name(), format!("{:?}", kernels.tuning()).to_lowercase(), model.digest(), args.unfused)
+        ..header(kernels.route().name(), kernels.description(), model.digest(), args.unfused)
     };
     Ok(Profile::new(header, plan, &samples, &groups, |op| shaders[op].clone(), memory, Some(passes)))
 }

@@ -17,7 +17,7 @@ use renderer::{Scene, View};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::{Quality, RouteArg};
+use super::args::RouteArg;
 use super::outcome::{CommandResult, Outcome};
 use super::parity::{ParityArgs, features, fixture_model};
 use super::{Globals, progress};
@@ -88,7 +88,7 @@ impl Picture {
 /// Reports on every fixture and on sequences of frames.
 pub fn run(globals: &Globals, args: &ParityArgs, fixtures: &[Fixture], mut engines: Engines) -> CommandResult {
     let device = Arc::clone(engines.device().context("the route has no device")?);
-    let exact = choice::kernels(&device, RouteArg::Exact, Quality::Exact)?;
+    let exact = choice::kernels(&device, choice::Wish::new(globals, RouteArg::Exact))?;
     let route = engines.route_name();
     let (mut text, mut documents, mut good) = (String::new(), Vec::new(), true);
     for fixture in fixtures {

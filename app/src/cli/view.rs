@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::str::FromStr as _;
 use std::time::Duration;
 
-use anyhow::bail;
 use network::geometry::{Extent, Geometry};
 use serde_json::json;
 
@@ -111,9 +110,6 @@ impl From<Split> for CompareMode {
 
 /// Opens the window. Without a display it renders pictures instead, unless the window was asked for by name.
 pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
-    if args.route == RouteArg::Cpu {
-        bail!("the viewer needs the network on a device: give --route exact, or use `nrview render --route cpu`");
-    }
     if let Some(size) = args.size {
         Geometry::new(size)?;
     }

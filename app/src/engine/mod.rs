@@ -6,6 +6,7 @@ pub mod choice;
 pub mod device;
 pub mod fit;
 pub mod gpu_route;
+pub mod host;
 pub mod measure;
 pub mod memory;
 pub mod model;
@@ -29,7 +30,7 @@ use network::model::{Model, Source};
 use network::plan::Plan;
 
 use crate::cli::Globals;
-use crate::cli::args::{Quality, RouteArg};
+use crate::cli::args::RouteArg;
 use gpu_route::GpuRoute;
 use route::{CpuRoute, Route};
 
@@ -51,11 +52,20 @@ impl Engines {
             RouteArg::Cpu => None,
             RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
                 let device = device::open(globals)?;
-                let kernels = choice::kernels(&device, route, globals.quality.unwrap_or(Quality::Exact))?;
+                let kernels = choice::kernels(&device, choice::Wish::new(globals, route))?;
                 Some((device, kernels))
             }
         };
         Ok(Self { gpu, model: None, weights: None })
+    }
+
+    /// The untuned exact route on a device that is open already.
+    ///
+    /// # Errors
+    /// The device cannot run it.
+    pub fn exact(device: &Arc<Device>) -> Result<Self> {
+        let kernels = Kernels::new(device, network::exec::Route::Exact)?;
+        Ok(Self { gpu: Some((Arc::clone(device), kernels)), model: None, weights: None })
     }
 
     /// The device, where the route has one.

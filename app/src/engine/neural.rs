@@ -6,13 +6,14 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, MemoryKind, Ticket, Timestamps};
 use network::capture::{DType, Tensor};
-use network::exec::{Kernels, Network, NetworkOptions, Weights};
+use network::exec::{Kernels, Network, NetworkOptions, Route, Weights};
 use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
 use network::geometry::{Extent, Geometry};
 use network::plan::Plan;
 use network::replay::{Conditions, Ledger, ReplayRoute};
 use renderer::{GBuffer, View};
 
+use super::host::{Host, Running};
 use super::pace::Pace;
 use super::replayed;
 use super::retain::{HostTimes, Injection, ReplayFailed, Retain, ms};
@@ -42,9 +43,14 @@ pub struct Neural {
     /// Whether the scene image is another one's, who renders it.
     guest: bool,
     total_cost: u64,
+    /// What computes the network where the device does not.
+    host: Option<Host>,
     tap: Option<Tap>,
     snapshot: Option<Snapshot>,
 }
+
+/// The two submissions of a frame whose network the device does not compute: what comes before it, and behind it.
+const AROUND: usize = 2;
 
 /// Where the features of a frame to be recorded are kept: the network overwrites its own while it runs.
 struct Tap {
@@ -76,6 +82,8 @@ pub struct Job {
     done_cost: u64,
     begun: Instant,
     flight: Option<Flight>,
+    /// Its network, where the device does not compute it.
+    on_host: Option<Running>,
     times: Times,
     /// Of the whole frame, when it went direct as one submission.
     whole: Option<Conditions>,
@@ -166,10 +174,14 @@ impl Neural {
     ) -> Result<Self> {
         let device = &studio.device;
         let plan = Arc::new(Plan::new(geometry));
+        let on_host = kernels.route() == Route::Cpu;
+        let host = weights.model().filter(|_| on_host).map(|model| Host::new(&plan, model));
+        let macs = plan.cost().macs;
         let network = Network::new(device, kernels, weights, plan, options)?;
         let inputs = FrameInputs { color: gbuffer.color(), kind: SourceKind::Scene, motion: Some(gbuffer.motion()) };
         let frame = Frame::new(&studio.passes, geometry, inputs, network.features(), network.head())?;
-        let total_cost = (0..network.steps()).map(|step| network.step_cost(step)).sum();
+        let steps = (0..network.steps()).map(|step| network.step_cost(step)).sum();
+        let total_cost = if on_host { macs } else { steps };
         Ok(Self {
             retain: Retain::default(),
             commands: CommandBuffer::new(device, "neural frame")?,
@@ -181,6 +193,7 @@ impl Neural {
             gbuffer,
             guest,
             total_cost,
+            host,
             tap: None,
             snapshot: None,
         })
@@ -235,6 +248,7 @@ impl Neural {
             done_cost: 0,
             begun: Instant::now(),
             flight: None,
+            on_host: None,
             times: Times::default(),
             whole: None,
             held: false,
@@ -266,7 +280,10 @@ impl Neural {
             }
             self.landed(studio, job, pace)?;
         }
-        if job.next == self.network.steps() {
+        if self.compute_on_host(job)? {
+            return Ok(Stage::Working);
+        }
+        if job.next == self.end() {
             return Ok(if job.held { Stage::Held } else { Stage::Done(job.times) });
         }
         self.submit(studio, job, pace)?;
@@ -283,7 +300,36 @@ impl Neural {
                 return Ok(times);
             }
             job.wait(studio, Duration::from_secs(600))?;
+            job.on_host.as_ref().inspect(|running| running.rest());
         }
+    }
+
+    /// What `next` of a frame is when everything is submitted.
+    fn end(&self) -> usize {
+        if self.host.is_some() { AROUND } else { self.network.steps() }
+    }
+
+    /// Where the device does not compute the network: begins with it when the features are there, and brings its head to the
+    /// device. True while it is being computed.
+    fn compute_on_host(&self, job: &mut Job) -> Result<bool> {
+        let (Some(host), 1) = (&self.host, job.next) else { return Ok(false) };
+        let plan = self.network.plan();
+        let Some(running) = &mut job.on_host else {
+            let features = self.network.read_tensor(plan.features)?;
+            let halves = features.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair)).collect();
+            job.on_host = Some(host.start(halves));
+            return Ok(true);
+        };
+        let Some(finished) = running.poll()? else { return Ok(true) };
+        let bytes: Vec<u8> = finished.head.iter().flat_map(|half| half.to_le_bytes()).collect();
+        self.network.write_tensor(plan.head, &bytes)?;
+        job.times.network += finished.network;
+        job.times.stages = finished.stages;
+        job.done_cost = self.total_cost;
+        job.on_host = None;
+        // A held frame is composed with the others.
+        job.next += usize::from(job.held);
+        Ok(false)
     }
 
     /// Records a frame without the network; its proxy becomes the next history. No frame may be in work.
@@ -308,7 +354,7 @@ impl Neural {
     }
 
     fn stage(&self, job: &Job) -> Stage {
-        match job.next == self.network.steps() {
+        match job.next == self.end() {
             true if job.held && job.ending.is_none() => Stage::Held,
             true => Stage::Submitted,
             false => Stage::Working,
@@ -364,7 +410,12 @@ impl Neural {
         if asked && job.next == 0 && pace.predicts(self.total_cost) <= WHOLE {
             slice.end = steps;
         }
-        let whole = slice == (0..steps);
+        let on_host = self.host.is_some();
+        if on_host {
+            slice = 0..0;
+        }
+        let (first, last) = (job.next == 0, !job.held && if on_host { job.next == 1 } else { slice.end == steps });
+        let whole = !on_host && slice == (0..steps);
         // Nothing but the frame: nothing is copied in its midst, and its end does not wait for others.
         let plain = self.tap.is_none() && self.snapshot.is_none() && !job.held;
         let conditions = Conditions {
@@ -385,14 +436,14 @@ impl Neural {
         cmd.reset_timestamps(&self.stamps);
         cmd.write_timestamp(&self.stamps, 0);
         let mut scene = Duration::ZERO;
-        if slice.start == 0 && !self.guest {
+        if first && !self.guest {
             let drawn = Instant::now();
             studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
             scene = drawn.elapsed();
             ledger.external("scene", cmd.dispatches());
         }
         cmd.write_timestamp(&self.stamps, 1);
-        if slice.start == 0 {
+        if first {
             self.frame.record_parameters(cmd, &job.parameters);
         }
         if self.retain.injected(Injection::Foreign) {
@@ -406,23 +457,23 @@ impl Neural {
                 replayed::record(&self.frame, &self.network, &self.stamps, cmd, parity, &mut ledger);
             }
             _ => {
-                if slice.start == 0 {
+                if first {
                     self.frame.preprocess(cmd, parity);
                 }
-                if let (0, Some(tap)) = (slice.start, &mut self.tap) {
+                if let (true, Some(tap)) = (first, &mut self.tap) {
                     let features = self.network.features();
                     cmd.compute_to_transfer_barrier();
                     cmd.copy_buffer(features.buffer, features.offset, &tap.features, 0, features.range);
                     cmd.transfer_to_compute_barrier();
                     tap.filled = true;
                 }
-                if let (0, Some(snapshot)) = (slice.start, &mut self.snapshot) {
+                if let (true, Some(snapshot)) = (first, &mut self.snapshot) {
                     snapshot.record_begin(cmd, self.network.features());
                 }
                 cmd.write_timestamp(&self.stamps, 2);
                 stages::record(&self.network, cmd, slice.clone(), &self.stamps);
                 cmd.write_timestamp(&self.stamps, 3);
-                if slice.end == steps && !job.held {
+                if last {
                     self.frame.composite(cmd, parity);
                     if let Some(snapshot) = &mut self.snapshot {
                         snapshot.record_end(cmd, &self.gbuffer, &self.frame, self.network.head(), &job.parameters);
@@ -443,7 +494,7 @@ impl Neural {
             let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
             let host = HostTimes { record, submit: ms(at.elapsed()) };
             self.retain.submitted(&decision, 1, dispatches, host);
-            self.flown(job, ticket, cost, slice.end);
+            self.flown(job, ticket, cost, if on_host { job.next + 1 } else { slice.end });
             return Ok(());
         }
         let submitted = ended
@@ -451,7 +502,7 @@ impl Neural {
             .and_then(|()| self.submit_replay(studio, &decision, parity, record, ledger));
         match submitted {
             Ok(ticket) => {
-                self.flown(job, ticket, cost, slice.end);
+                self.flown(job, ticket, cost, if on_host { job.next + 1 } else { slice.end });
                 Ok(())
             }
             Err(error) => {
@@ -466,11 +517,11 @@ impl Neural {
 
     /// A slice is on the device.
     fn flown(&mut self, job: &mut Job, ticket: Ticket, cost: u64, end: usize) {
-        let stages = stages::of_steps(&self.network, job.next..end);
+        let stages = if self.host.is_some() { Vec::new() } else { stages::of_steps(&self.network, job.next..end) };
         job.flight = Some(Flight { stages, ticket, cost, submitted: Instant::now() });
         job.next = end;
-        job.slices += 1;
-        if end == self.network.steps() && !job.held {
+        job.slices += u64::from(self.host.is_none());
+        if end == self.end() && !job.held {
             self.frame.finish_frame();
         }
     }
@@ -490,7 +541,9 @@ impl Neural {
             stages::add(&mut job.times.stages, &flight.stages, *preprocess, inner, *network);
             took = Duration::from_secs_f64(((network - preprocess) / 1000.0).max(1e-6));
         }
-        pace.finished(flight.cost, took);
+        if self.host.is_none() {
+            pace.finished(flight.cost, took);
+        }
         match job.whole.take() {
             Some(conditions) if job.next == self.network.steps() => self.prepare_replay(studio, &conditions),
             _ => Ok(()),
@@ -558,7 +611,8 @@ impl Neural {
 
     /// Share of the work that has run, 0 to 1.
     pub fn progress(&self, job: &Job) -> f32 {
-        (job.done_cost as f64 / self.total_cost.max(1) as f64) as f32
+        let done = job.done_cost + job.on_host.as_ref().map_or(0, Running::done);
+        (done as f64 / self.total_cost.max(1) as f64).min(1.0) as f32
     }
 
     /// Multiply-accumulates of a frame.

@@ -112,6 +112,8 @@ pub struct Status {
     pub route_asked: String,
     /// Why the route in use is used.
     pub route_why: String,
+    /// Digest of the table of tuned tiles in use; none when the route is untuned.
+    pub tiles: Option<String>,
     /// How often the window's swapchain was made anew.
     pub rebuilds: u32,
     /// How frames are presented.

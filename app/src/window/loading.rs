@@ -6,12 +6,11 @@ use std::thread::JoinHandle;
 
 use anyhow::{Result, anyhow};
 use gpu::Device;
-use network::exec::{Kernels, Weights};
+use network::exec::{Kernels, Route, Weights};
 use network::model::{Info, Source};
 
 use super::leave;
-use crate::cli::args::{Quality, RouteArg};
-use crate::engine::choice;
+use crate::engine::choice::{self, Wish};
 
 /// A model for a side of a comparison, on the device.
 pub struct Model {
@@ -104,16 +103,11 @@ pub enum Loading {
 
 impl Loading {
     /// Starts preparing, with kernels that are there already if there are some.
-    pub fn start(
-        device: &Arc<Device>,
-        source: Source,
-        kernels: Option<Arc<Kernels>>,
-        route: (RouteArg, Quality),
-    ) -> Self {
+    pub fn start(device: &Arc<Device>, source: Source, kernels: Option<Arc<Kernels>>, wish: Wish) -> Self {
         let device = Arc::clone(device);
         let unwanted = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&unwanted);
-        Self::Running(Some(std::thread::spawn(move || load(&device, &source, kernels, route, &stop))), unwanted)
+        Self::Running(Some(std::thread::spawn(move || load(&device, &source, kernels, wish, &stop))), unwanted)
     }
 
     /// Takes over what has been prepared; true when that has just happened.
@@ -150,18 +144,22 @@ fn load(
     device: &Arc<Device>,
     source: &Source,
     kernels: Option<Arc<Kernels>>,
-    (route, quality): (RouteArg, Quality),
+    wish: Wish,
     unwanted: &AtomicBool,
 ) -> Result<Loaded> {
     let go_on = || if unwanted.load(Ordering::Relaxed) { Err(anyhow!("not wanted any more")) } else { Ok(()) };
     let model = source.open(true)?;
     go_on()?;
-    let weights = Weights::upload(device, &model)?;
-    go_on()?;
     let kernels = match kernels {
         Some(kernels) => kernels,
-        None => choice::kernels(device, route, quality)?,
+        None => choice::live(device, wish)?,
     };
+    go_on()?;
+    let weights = match kernels.route() {
+        Route::Cpu => Weights::on_host(&model),
+        Route::Exact | Route::Tensor => Weights::upload(device, &model)?,
+    };
+    go_on()?;
     Ok(Loaded {
         kernels,
         weights,

@@ -22,7 +22,7 @@ use super::record::Record;
 use super::reference::{Reference, Samples};
 use super::settings::Settings;
 use super::sides::{Base, Sides};
-use crate::cli::args::{Quality, RouteArg};
+use crate::engine::choice::Wish;
 use crate::engine::fit;
 use crate::engine::measure;
 use crate::engine::neural::{Job, Neural, Stage, Times};
@@ -56,7 +56,7 @@ const CPU_STEP: u64 = 1 << 25;
 /// Everything that lives as long as the viewer.
 pub struct Session {
     /// Route asked for, and what `auto` may take.
-    route: (RouteArg, Quality),
+    wish: Wish,
     /// The frame in work.
     job: Option<Work>,
     /// What the sides need beside the network as it is set. Before it, because they may share its scene image.
@@ -144,7 +144,7 @@ impl Session {
     /// # Errors
     /// The size does not fit on the device, or an error of the device.
     pub fn new(device: &Arc<Device>, scene: Scene, size: Extent, source: Option<Source>) -> Result<Self> {
-        Self::on_route(device, scene, size, source, (RouteArg::Exact, Quality::Exact))
+        Self::on_route(device, scene, size, source, Wish::EXACT)
     }
 
     /// The same on a route other than the exact one.
@@ -156,21 +156,21 @@ impl Session {
         scene: Scene,
         size: Extent,
         source: Option<Source>,
-        route: (RouteArg, Quality),
+        wish: Wish,
     ) -> Result<Self> {
         let studio = Studio::new(device, scene)?;
         let geometry = fit::check(device, size, 0)?;
         let plain = Plain::new(&studio, &geometry)?;
         let camera = studio.scene.path.at(0.0);
         Ok(Self {
-            route,
+            wish,
             job: None,
             sides: Sides::default(),
             neural: None,
             plain,
             geometry,
             loading: match source {
-                Some(source) => Loading::start(device, source, None, route),
+                Some(source) => Loading::start(device, source, None, wish),
                 None => Loading::Failed("the viewer was started with --no-network".to_owned()),
             },
             studio,
@@ -433,7 +433,7 @@ impl Session {
             Loading::Ready(loaded) => Some(Arc::clone(&loaded.kernels)),
             _ => None,
         };
-        self.next_model = Some(Loading::start(&self.studio.device, source, kernels, self.route));
+        self.next_model = Some(Loading::start(&self.studio.device, source, kernels, self.wish));
         Ok(())
     }
 
@@ -667,7 +667,7 @@ impl Session {
     fn prepare(&mut self, settings: &mut Settings) -> Result<()> {
         self.poll_next_model()?;
         if let (Loading::Idle(source), true) = (&self.loading, settings.network) {
-            self.loading = Loading::start(&self.studio.device, source.clone(), None, self.route);
+            self.loading = Loading::start(&self.studio.device, source.clone(), None, self.wish);
         }
         if self.loading.poll()
             && let Loading::Failed(reason) = &self.loading

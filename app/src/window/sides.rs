@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, anyhow};
 use gpu::Device;
-use network::exec::{Kernels, Weights};
+use network::exec::{Kernels, Route, Weights};
 use network::frame::Parameters;
 use network::geometry::Geometry;
 use network::model::Source;
@@ -153,10 +153,9 @@ impl Sides {
 
     /// Nothing while something is awaited.
     fn prepare(&mut self, wanted: &[Side; 2], base: &Base<'_>) -> Result<Option<Changed>> {
-        for side in wanted {
-            if let Some(route) = side.change().and_then(|change| change.route) {
-                check_route(route)?;
-            }
+        if let Some((_, loaded)) = base.main {
+            let routes = wanted.iter().filter_map(|side| side.change()?.route);
+            routes.into_iter().try_for_each(|route| check_route(route, loaded.kernels.route()))?;
         }
         let mut ready = true;
         for source in wanted.iter().filter_map(|side| side.change()?.model.as_ref()) {
@@ -217,14 +216,16 @@ impl Sides {
             Some(Model { weights, blend_scale, .. }) => (weights, *blend_scale),
             None => (&loaded.weights, loaded.blend_scale),
         };
-        let kernels: &Arc<Kernels> = &loaded.kernels;
+        // The processor computes beside any device: it takes no kernels, and the model that the weights are of.
+        let own = change.route != Some(RouteArg::Cpu);
+        let kernels = if own { Arc::clone(&loaded.kernels) } else { Kernels::new(&base.studio.device, Route::Cpu)? };
         let (studio, step_cost) = (base.studio, base.step_cost);
         let size = change.size.unwrap_or(base.geometry.valid);
         let geometry = fit::check(&studio.device, size, 0)?;
         let neural = if size == base.geometry.valid {
-            Neural::beside(studio, kernels, weights, step_cost, main)
+            Neural::beside(studio, &kernels, weights, step_cost, main)
         } else {
-            Neural::new(studio, kernels, weights, &geometry, step_cost)
+            Neural::new(studio, &kernels, weights, &geometry, step_cost)
         };
         Ok(Lane { change: change.clone(), neural: neural?, blend_scale })
     }
@@ -262,11 +263,17 @@ impl Sides {
     }
 }
 
-/// Refuses routes that the window cannot take.
-fn check_route(route: RouteArg) -> Result<()> {
-    match route {
-        RouteArg::Auto | RouteArg::Exact => Ok(()),
-        RouteArg::Tensor => Err(anyhow!("a side has the window's own route; start the viewer with --route tensor")),
-        RouteArg::Cpu => Err(anyhow!("the route cpu is not one of the window's; there is exact")),
+/// Refuses a side's route that the window cannot take beside its own.
+fn check_route(route: RouteArg, own: Route) -> Result<()> {
+    match (route, own) {
+        (RouteArg::Auto | RouteArg::Cpu, _) | (RouteArg::Exact, Route::Exact) | (RouteArg::Tensor, Route::Tensor) => {
+            Ok(())
+        }
+        (RouteArg::Exact | RouteArg::Tensor, _) => {
+            let (name, own) = (route.resolved(), own.name());
+            Err(anyhow!(
+                "a side is computed on the window's own route, {own}, or on cpu; start the viewer with --route {name}"
+            ))
+        }
     }
 }

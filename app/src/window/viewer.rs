@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
-use network::exec::Route;
+use network::exec::Table;
 use network::geometry::Extent;
 use renderer::{CameraPath, Scene};
 use winit::raw_window_handle::HasDisplayHandle as _;
@@ -31,9 +31,10 @@ use super::saved::{self, Saved};
 use super::screenshot::{Purpose, Screenshots};
 use super::session::{Picture, Refused, Session};
 use super::settings::{Action, Settings};
-use crate::cli::args::{Quality, RouteArg};
+use crate::cli::args::RouteArg;
 use crate::cli::scene::SceneArgs;
 use crate::cli::{Globals, write};
+use crate::engine::choice::{self, Wish};
 use crate::engine::measure::Measure;
 use crate::engine::studio::Studio;
 use crate::engine::{catalog, device, fit, memory};
@@ -107,8 +108,8 @@ impl Viewer {
         let later = options.scene.is_file();
         let scene = if later { Scene::empty() } else { options.scene.load(&|_| true)? };
         let source = options.network.then(|| options.source.clone());
-        let route = (options.route, globals.quality.unwrap_or(Quality::Exact));
-        let mut session = Session::on_route(&device, scene, size, source, route)?;
+        let wish = Wish::new(globals, options.route);
+        let mut session = Session::on_route(&device, scene, size, source, wish)?;
         session.ask_replay(globals.replay)?;
         let arrival = later.then(|| Arrival::start(&device, session.passes(), options.scene.clone()));
         if later {
@@ -375,13 +376,9 @@ impl Viewer {
         }
         status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
         if let Loading::Ready(loaded) = self.session.loading() {
-            let route = loaded.kernels.route();
-            route.name().clone_into(&mut status.route);
-            status.route_why = match route {
-                Route::Exact => "bit for bit the contract",
-                Route::Tensor => "matrix units, near the contract but not exact; --quality exact or --route exact",
-            }
-            .to_owned();
+            loaded.kernels.route().name().clone_into(&mut status.route);
+            status.route_why = choice::why(&loaded.kernels, self.options.route);
+            status.tiles = loaded.kernels.table().map(Table::digest);
         }
         status.loading = self.session.is_loading();
         status.network_ms = numbers.times.map(|times| times.network);

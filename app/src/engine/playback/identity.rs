@@ -27,7 +27,7 @@ pub fn header(
 ) -> Header {
     let form = kernels.map_or_else(
         || "reference".to_owned(),
-        |kernels| format!("{} {:?}", kernels.route().name(), kernels.tuning()).to_lowercase(),
+        |kernels| format!("{} {}", kernels.route().name(), kernels.description()),
     );
     let operations = Plan::new(geometry).ops.iter().map(|op| (op.label.clone(), form.clone())).collect();
     let mut checks = vec![Check::Features, Check::Head, Check::NextHistory, Check::Published, Check::Display];

@@ -7,6 +7,7 @@ use network::model::Source;
 use renderer::Scene;
 
 use super::*;
+use crate::cli::args::RouteArg;
 
 const SIZE: Extent = Extent::new(64, 48);
 /// Longest time that a frame of a software device may take.
@@ -152,5 +153,34 @@ fn a_reference_gets_better_and_sides_that_cannot_be_are_refused() -> Result<()> 
     };
     assert!(refused.downcast_ref::<Refused>().is_some_and(|text| text.0.contains("/no/such/model")), "{refused:#}");
     assert_eq!((session.sides(), &settings.sides), (&before, &before));
+    Ok(())
+}
+
+#[test]
+fn the_processor_gives_the_bytes_of_the_device_beside_it_and_alone() -> Result<()> {
+    let device = TestDevice::open()?;
+    let [beside, right, set] = pictures(&device, &mut settings(["network,route:cpu", "network"]), 1)?;
+    assert!(beside == right && right == set, "both routes give the same picture");
+
+    let wish = Wish { route: RouteArg::Cpu, ..Wish::EXACT };
+    let mut session = Session::on_route(&device, Scene::builtin(), SIZE, Some(Source::Starter), wish)?;
+    let mut alone = settings(["off", "network"]);
+    let done = |s: &Session| s.progress().map_or(0.0, |(share, _)| share);
+    until(&mut session, &mut alone, "the network is being computed", |s| done(s) > 0.0)?;
+    // It is given up at once, and the same frame begins again.
+    session.cancel();
+    session.number = 0;
+    session.advance(&mut alone)?;
+    assert!(session.job.as_ref().is_none_or(|work| !work.cancelled) && done(&session) == 0.0);
+    until(&mut session, &mut alone, "a frame", |s| s.numbers.timed == 1)?;
+    let times = session.numbers.times.unwrap();
+    assert!(times.network > 0.0 && times.stages.iter().all(|stage| *stage > 0.0), "{times:?}");
+    assert_eq!(session.numbers.slices, 0, "the device computes none of the network");
+    let picture = session.neural().map(Neural::display_neural).unwrap();
+    assert!(device.download(picture, 0, picture.size())? == set, "the same picture alone");
+    // A side of another route than the window's is refused in a sentence.
+    alone.sides = ["network", "network,route:exact"].map(|name| name.parse().unwrap());
+    let refused = session.advance(&mut alone).unwrap_err().to_string();
+    assert!(refused.contains("--route exact"), "{refused}");
     Ok(())
 }
