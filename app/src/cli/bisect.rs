@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::checks::Checked;
-use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
+use super::seeded::FaultArgs;
 use super::{Globals, progress, replay};
 use crate::engine::Engines;
 use crate::engine::playback::{Keep, Player};

@@ -16,9 +16,9 @@ use renderer::{Camera, View};
 use serde_json::json;
 
 use super::args::{self, RouteArg};
-use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
+use super::seeded::FaultArgs;
 use super::surroundings::{self, Part};
 use super::{Globals, fixture, picture, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};

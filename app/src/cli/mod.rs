@@ -13,7 +13,6 @@ mod compare;
 mod dataset;
 pub mod diagnosis;
 mod doctor;
-mod faults;
 mod fixture;
 mod golden;
 mod import;
@@ -35,6 +34,7 @@ mod replay;
 mod report;
 pub mod scene;
 mod scenes;
+mod seeded;
 pub mod surroundings;
 mod tape;
 pub mod text;
@@ -134,6 +134,8 @@ enum Command {
     Tune(tune::TuneArgs),
     /// Make a capture of another program's frames: color, motion and depth.
     Import(import::ImportArgs),
+    /// Walk at random through everything the viewer can do, for hours if need be, and watch what grows.
+    Soak(crate::window::soak::SoakArgs),
     /// List the scenes that come with the program.
     Scenes,
     /// List the Vulkan devices, what each can run, and why not.
@@ -148,14 +150,14 @@ pub fn main() -> ExitCode {
     };
     log::start(cli.globals.verbose);
     let json = cli.globals.json;
-    match run(cli) {
+    let code = match run(cli) {
         Ok(outcome) => {
             if json {
                 print(&format!("{:#}", outcome.json));
             } else if !outcome.text.is_empty() {
                 print(outcome.text.trim_end());
             }
-            ExitCode::from(u8::from(!outcome.holds))
+            u8::from(!outcome.holds)
         }
         Err(error) => {
             let message = message(&error);
@@ -163,9 +165,22 @@ pub fn main() -> ExitCode {
                 print(&format!("{:#}", json!({ "error": message })));
             }
             eprintln!("nrview: {message}");
-            ExitCode::from(2)
+            2
         }
+    };
+    ExitCode::from(code.max(u8::from(leaks())))
+}
+
+/// Whether an object of a device is left when all is over; says so, and what a plan of faults has done.
+fn leaks() -> bool {
+    if let Some(summary) = faults::summary() {
+        eprintln!("{summary}");
     }
+    let left = gpu::leak_report();
+    if !left.is_empty() {
+        tracing::error!("leak: {left:?}");
+    }
+    !left.is_empty()
 }
 
 /// Prints a usage error, or the help or version that was asked for. With `--json` an error is a document too.
@@ -218,6 +233,7 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Profile(args)) => profile::run(globals, &args),
         Some(Command::Tune(args)) => tune::run(globals, &args),
         Some(Command::Import(args)) => import::run(globals, &args),
+        Some(Command::Soak(args)) => crate::window::soak::run(globals, &args),
         Some(Command::Scenes) => scenes::run(),
         Some(Command::Report(args)) => diagnosis::run(globals, &args),
         Some(Command::Doctor) => doctor::run(globals),

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::args::{self, RouteArg};
 use super::checks::{Checked, compare_frame};
-use super::faults::FaultArgs;
 use super::outcome::{CommandResult, Outcome};
+use super::seeded::FaultArgs;
 use super::{Globals, bisect, fixture, parity, progress, write};
 use crate::engine::playback::{Inputs, Keep, Player, inputs_of, tensors};
 use crate::engine::{Engines, model};

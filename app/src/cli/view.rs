@@ -55,9 +55,6 @@ pub struct ViewArgs {
     /// window is written there.
     #[arg(long, value_name = "MS", num_args = 0..=1, require_equals = true, default_missing_value = "700")]
     demo: Option<u32>,
-    /// For tests: lose the device after so many frames.
-    #[arg(long, value_name = "FRAMES", hide = true)]
-    lose_device: Option<u64>,
     /// Draw as fast as possible instead of with the display.
     #[arg(long)]
     no_vsync: bool,
@@ -132,7 +129,6 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
         state: args.state.clone(),
         captures: args.captures.clone(),
         demo: args.demo.map(|ms| (Duration::from_millis(ms.into()), args.screenshots.clone())),
-        lose_device: args.lose_device,
         screenshots: args.screenshots.clone().unwrap_or_else(|| "screenshots".into()),
         paths: args.paths.clone(),
     };
@@ -150,7 +146,6 @@ pub fn run(globals: &Globals, args: ViewArgs, by_name: bool) -> CommandResult {
 fn closed() -> CommandResult {
     let leaks = gpu::leak_report();
     if !leaks.is_empty() {
-        tracing::error!("leak: {leaks:?}");
         return Ok(Outcome {
             json: json!({ "closed": true, "leaks": leaks.len() }),
             text: String::new(),

@@ -1,10 +1,10 @@
 //! Output files: checked before long work, written to a neighbour and renamed, so that a failure leaves nothing broken.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use faults::files;
 
 /// Refuses an output file that could not be written, before the work for it begins. Leaves the disk as it was.
 pub fn check_file(path: &Path) -> Result<()> {
@@ -42,7 +42,7 @@ pub fn check_folder(folder: &Path) -> Result<()> {
 
 /// Makes an output directory, with its parents.
 pub fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))
+    files::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))
 }
 
 /// The file that a name stands for: a link is followed, so that it stays a link. Refuses what is there and is no regular
@@ -60,11 +60,7 @@ fn target(path: &Path) -> Result<PathBuf> {
 /// Writes a whole file or nothing: the bytes go to a neighbour that then takes the name.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let path = &target(path)?;
-    let temporary = neighbour(&parent(path));
-    let result = fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&temporary, path));
-    result.inspect_err(|_| _ = fs::remove_file(&temporary)).with_context(|| {
+    files::write_whole(path, bytes).with_context(|| {
         format!("cannot write {}; check the directory's permissions and the free space", path.display())
     })
 }
@@ -91,17 +87,9 @@ fn parent(path: &Path) -> PathBuf {
     }
 }
 
-/// A name in `folder` that no other process or call uses.
-fn neighbour(folder: &Path) -> PathBuf {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    folder.join(format!(".nrview-{}-{number}.tmp", std::process::id()))
-}
-
 fn probe(folder: &Path) -> std::io::Result<()> {
-    let file = neighbour(folder);
-    fs::File::create(&file)?;
+    let file = files::neighbour(folder);
+    files::create(&file)?;
     fs::remove_file(&file)
 }
 

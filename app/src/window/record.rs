@@ -151,7 +151,7 @@ fn write(
     header: network::capture::Header,
     frame: &CapturedFrame,
 ) -> Result<PathBuf> {
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))?;
+    faults::files::create_dir_all(folder).with_context(|| format!("cannot make the directory {}", folder.display()))?;
     let path = free_name(folder, header.created, frame.info.number);
     let mut writer = Writer::create(&path, geometry, header, Pictures::All)?;
     writer.add(frame)?;

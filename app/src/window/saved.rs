@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use faults::files;
 use network::geometry::{Extent, Geometry};
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +132,7 @@ impl Saved {
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> Result<()> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            files::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         }
         write::write_file(path, self.text()?.as_bytes())
     }

@@ -157,8 +157,12 @@ fn save(folder: &Path, pixels: &Pixels) -> Result<PathBuf> {
         Purpose::Screenshot | Purpose::Clip => free_name(folder, "png")?,
     };
     let [width, height] = pixels.extent;
-    write::write_png(&path, width, height, &pixels.bytes)?;
-    Ok(path)
+    let written = write::write_png(&path, width, height, &pixels.bytes);
+    if written.is_err() && pixels.purpose == Purpose::Screenshot {
+        // The name was taken by an empty file.
+        _ = std::fs::remove_file(&path);
+    }
+    written.map(|()| path)
 }
 
 /// Takes a name that no file has, so that two pictures of one second do not meet.
@@ -171,7 +175,7 @@ fn name_at(folder: &Path, seconds: u64, ending: &str) -> Result<PathBuf> {
     for number in 1.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let path = folder.join(format!("nrview-{seconds}{suffix}.{ending}"));
-        match std::fs::File::create_new(&path) {
+        match faults::files::create_new(&path) {
             Ok(_) => return Ok(path),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error).with_context(|| format!("cannot write {}", path.display())),

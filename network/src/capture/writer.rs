@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use faults::files;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -60,7 +61,7 @@ impl Writer {
         if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(fail(std::io::Error::other("it exists and is not empty; name a new directory")));
         }
-        fs::create_dir_all(directory.join(FRAMES)).map_err(fail)?;
+        files::create_dir_all(&directory.join(FRAMES)).map_err(fail)?;
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let mut hash = Sha256::new();
         hash.update(serde_json::to_vec(&header).map_err(|e| write_error(directory)(e.into()))?);
@@ -123,7 +124,7 @@ impl Writer {
         self.check(frame)?;
         let made = self.write_frame(frame).and_then(|digest| {
             let target = self.directory.join(folder(frame.info.number));
-            fs::rename(&self.partial, &target).map_err(write_error(&target))?;
+            files::rename(&self.partial, &target).map_err(write_error(&target))?;
             Ok(digest)
         });
         match made {
@@ -175,10 +176,10 @@ impl Writer {
     fn write_frame(&self, frame: &CapturedFrame) -> Result<String, CaptureError> {
         // A folder left by a program that was ended is no one's.
         _ = fs::remove_dir_all(&self.partial);
-        fs::create_dir(&self.partial).map_err(write_error(&self.partial))?;
+        files::create_dir(&self.partial).map_err(write_error(&self.partial))?;
         let put = |file: &str, bytes: &[u8]| {
             let path = self.partial.join(file);
-            fs::write(&path, bytes).map_err(write_error(&path))
+            files::write(&path, bytes).map_err(write_error(&path))
         };
         // Hashing and compressing take longer than a fast disk: all cores take part.
         let wanted = expected(&self.header, &self.geometry, frame.info.parameters.history_valid);
@@ -233,7 +234,7 @@ impl Writer {
         let path = self.directory.join(MANIFEST);
         let text = seal::seal(&manifest).map_err(|e| write_error(&path)(e.into()))?;
         let fresh = self.partial.with_extension("manifest");
-        fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, &path)).map_err(|source| {
+        files::write(&fresh, text.as_bytes()).and_then(|()| files::rename(&fresh, &path)).map_err(|source| {
             _ = fs::remove_file(&fresh);
             CaptureError::Write { path, source }
         })

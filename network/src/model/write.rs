@@ -3,11 +3,12 @@
 //! Files and manifest are byte for byte those of the public generators for the same weights. The directory is
 //! written beside its target and moved into place at the end, so a failure leaves what was there before.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufWriter, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use faults::files;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use sha2::{Digest, Sha256};
@@ -124,7 +125,7 @@ pub fn write(model: &Model, target: &Path, options: &WriteOptions) -> Result<Wri
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };
-    fs::create_dir_all(&parent).map_err(|e| ModelError::io("create", &parent, e))?;
+    files::create_dir_all(&parent).map_err(|e| ModelError::io("create", &parent, e))?;
     let scratch = tempfile::Builder::new()
         .prefix(".model-")
         .tempdir_in(&parent)
@@ -133,14 +134,14 @@ pub fn write(model: &Model, target: &Path, options: &WriteOptions) -> Result<Wri
     let written = write_files(model, &fresh, options)?;
     if replaces {
         let old = scratch.path().join("old");
-        fs::rename(target, &old).map_err(|e| ModelError::io("replace", target, e))?;
-        if let Err(error) = fs::rename(&fresh, target) {
+        files::rename(target, &old).map_err(|e| ModelError::io("replace", target, e))?;
+        if let Err(error) = files::rename(&fresh, target) {
             // Put the previous model back; the first error is the one to report.
-            let _ = fs::rename(&old, target);
+            let _ = files::rename(&old, target);
             return Err(ModelError::io("create", target, error));
         }
     } else {
-        fs::rename(&fresh, target).map_err(|e| ModelError::io("create", target, e))?;
+        files::rename(&fresh, target).map_err(|e| ModelError::io("create", target, e))?;
     }
     Ok(written)
 }
@@ -208,7 +209,7 @@ fn write_files(model: &Model, dir: &Path, options: &WriteOptions) -> Result<Writ
     for (id, file, members) in groups(options.grouping) {
         let path = base.join(&file);
         let folder = path.parent().unwrap_or(&base);
-        fs::create_dir_all(folder).map_err(|e| ModelError::io("create", folder, e))?;
+        files::create_dir_all(folder).map_err(|e| ModelError::io("create", folder, e))?;
         let mut out = StageFile::create(&path)?;
         for index in members {
             let record: &'static RecordLayout = &layout::records()[index];
@@ -274,20 +275,20 @@ fn write_manifest(
     let mut serializer = Serializer::with_formatter(&mut text, PrettyFormatter::with_indent(b" "));
     document.serialize(&mut serializer).map_err(|e| ModelError::io("serialise", &path, std::io::Error::other(e)))?;
     text.push(b'\n');
-    fs::write(&path, text).map_err(|e| ModelError::io("write", &path, e))
+    files::write(&path, &text).map_err(|e| ModelError::io("write", &path, e))
 }
 
 /// A stage file being written, with its length and digest so far.
 struct StageFile {
     path: PathBuf,
-    out: BufWriter<File>,
+    out: BufWriter<files::File>,
     position: usize,
     hash: Sha256,
 }
 
 impl StageFile {
     fn create(path: &Path) -> Result<Self, ModelError> {
-        let file = File::create(path).map_err(|e| ModelError::io("create", path, e))?;
+        let file = files::create(path).map_err(|e| ModelError::io("create", path, e))?;
         Ok(Self { path: path.to_owned(), out: BufWriter::new(file), position: 0, hash: Sha256::new() })
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use faults::files;
 use serde_json::{Map, Value, json};
 
 use super::checker::known_boundaries;
@@ -70,18 +71,18 @@ pub fn write_fixture(directory: &Path, recording: &Recording) -> Result<(), Fixt
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };
-    fs::create_dir_all(&parent).map_err(fail(&parent))?;
+    files::create_dir_all(&parent).map_err(fail(&parent))?;
     let scratch = tempfile::Builder::new().prefix(".fixture-").tempdir_in(&parent).map_err(fail(&parent))?;
     let fresh = scratch.path().join("new");
-    fs::create_dir(&fresh).map_err(fail(&fresh))?;
+    files::create_dir(&fresh).map_err(fail(&fresh))?;
     let (manifest, files) = layout(recording);
     let text = serde_json::to_vec_pretty(&Value::Object(manifest)).map_err(|e| fail(directory)(e.into()))?;
     for (name, data) in &files {
         let path = fresh.join(name);
-        fs::write(&path, data.bytes()).map_err(fail(&path))?;
+        files::write(&path, &data.bytes()).map_err(fail(&path))?;
     }
-    fs::write(fresh.join("manifest.json"), text).map_err(fail(&fresh))?;
-    fs::rename(&fresh, directory).map_err(fail(directory))
+    files::write(&fresh.join("manifest.json"), &text).map_err(fail(&fresh))?;
+    files::rename(&fresh, directory).map_err(fail(directory))
 }
 
 /// Content of a file.

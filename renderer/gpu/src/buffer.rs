@@ -198,6 +198,10 @@ pub(crate) fn allocate(
             let memory = if location == MemoryLocation::GpuOnly { "device" } else { "host" };
             device.out_of_memory(memory, name, requirements.size)
         }
+        AllocationError::FailedToMap(_) => {
+            let what = format!("mapping {} bytes of \"{name}\"", requirements.size);
+            Error::vulkan(what, vk::Result::ERROR_MEMORY_MAP_FAILED)
+        }
         other => Error::usage(name, format!("{} bytes could not be allocated: {other}", requirements.size)),
     })
 }

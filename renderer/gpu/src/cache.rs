@@ -5,9 +5,10 @@
 //! inside agrees. Any doubt means starting empty.
 
 use crate::capabilities::Capabilities;
+use faults::files;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Where the pipeline cache is kept.
@@ -202,11 +203,8 @@ pub(crate) fn write(file: &Path, key: &CacheKey, data: &[u8]) -> io::Result<()> 
 /// It cannot be written.
 pub fn replace_file(file: &Path, contents: &[u8]) -> io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(contents)?;
-    temporary.persist(file)?;
-    Ok(())
+    files::create_dir_all(folder)?;
+    files::write_whole(file, contents)
 }
 
 #[cfg(test)]

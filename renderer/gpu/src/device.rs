@@ -31,6 +31,9 @@ pub struct DeviceDesc {
     /// Leave every optional extension off, as on a device that has none of them. For tools that
     /// do not know the newer ones: old validation layers, frame debuggers.
     pub plain: bool,
+    /// Bound every access of a shader to a buffer or image, as far as the device can
+    /// (robustBufferAccess, `VK_EXT_robustness2`): reads outside give zero, writes are dropped.
+    pub robust: bool,
 }
 
 /// An open device.
@@ -81,7 +84,8 @@ impl Device {
         let Some(queue_family) = adapters[index].queue_family else {
             return Err(Error::NoDevice { detail: " (no compute queue)".into() });
         };
-        let raw = create(instance, physical, queue_family, &capabilities)?;
+        let robust = desc.robust.then(|| Robustness::of(instance, physical));
+        let raw = create(instance, physical, queue_family, &capabilities, robust.as_ref())?;
         Self::finish(instance, physical, raw, capabilities, queue_family, &desc.cache)
     }
 
@@ -316,16 +320,41 @@ impl Device {
     }
 }
 
+/// What a device can do about accesses that leave their buffer or image.
+struct Robustness {
+    buffers: bool,
+    buffers2: bool,
+    images2: bool,
+}
+
+impl Robustness {
+    fn of(instance: &Instance, physical: vk::PhysicalDevice) -> Self {
+        let listed = probe::extension_names(instance, physical).contains(ext::robustness2::NAME);
+        let mut second = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+        let mut features = vk::PhysicalDeviceFeatures2::default();
+        if listed {
+            features = features.push_next(&mut second);
+        }
+        // SAFETY: the chained structure is of an extension the device lists.
+        unsafe { instance.raw().get_physical_device_features2(physical, &mut features) };
+        let buffers = features.features.robust_buffer_access == vk::TRUE;
+        let (buffers2, images2) = (second.robust_buffer_access2 == vk::TRUE, second.robust_image_access2 == vk::TRUE);
+        Self { buffers, buffers2: buffers && buffers2, images2 }
+    }
+}
+
 /// Creates the Vulkan device with every feature `capabilities` names.
 fn create(
     instance: &Instance,
     physical: vk::PhysicalDevice,
     queue_family: u32,
     c: &Capabilities,
+    robust: Option<&Robustness>,
 ) -> Result<ash::Device> {
     let spirv = |name: &str| c.spirv.contains(name);
     let core = vk::PhysicalDeviceFeatures::default()
         .shader_int16(c.int16)
+        .robust_buffer_access(robust.is_some_and(|robust| robust.buffers))
         .shader_int64(c.int64)
         .shader_image_gather_extended(spirv("ImageGatherExtended"))
         .shader_storage_image_read_without_format(spirv("StorageImageReadWithoutFormat"))
@@ -359,6 +388,9 @@ fn create(
         ..Default::default()
     };
 
+    let mut robust2 = vk::PhysicalDeviceRobustness2FeaturesEXT::default()
+        .robust_buffer_access2(robust.is_some_and(|robust| robust.buffers2))
+        .robust_image_access2(robust.is_some_and(|robust| robust.images2));
     let mut bfloat16 = Bfloat16Features { bfloat16: vk::TRUE, cooperative_matrix: vk::TRUE, ..Default::default() };
 
     let mut extensions = Vec::new();
@@ -391,6 +423,10 @@ fn create(
     if c.float8 {
         extensions.push(SHADER_FLOAT8.as_ptr());
         info = info.push_next(&mut float8);
+    }
+    if robust.is_some_and(|robust| robust.buffers2 || robust.images2) {
+        extensions.push(ext::robustness2::NAME.as_ptr());
+        info = info.push_next(&mut robust2);
     }
     let info = info.enabled_extension_names(&extensions);
     // SAFETY: the features and extensions were reported by this device, and the chain outlives

@@ -41,7 +41,7 @@ pub enum Error {
         detail: String,
     },
     /// A Vulkan call failed in a way nobody expects.
-    #[error("{what} failed: {code}")]
+    #[error("{what} failed: {code}; {}", advice(*code))]
     Vulkan {
         /// The call and the object.
         what: String,
@@ -49,19 +49,26 @@ pub enum Error {
         code: vk::Result,
     },
     /// The device stopped. Everything on it is gone.
-    #[error("the GPU was lost while running \"{last_label}\"; the driver may have reset it")]
+    #[error(
+        "the GPU was lost while running \"{last_label}\"; the driver may have reset it: try again, with a smaller size or a newer driver if it \
+         happens again"
+    )]
     DeviceLost {
         /// Oldest unfinished submission and its last label.
         last_label: String,
     },
     /// No memory for an object.
-    #[error("out of {memory} memory for \"{object}\": {size} bytes wanted, {available} of {total} bytes free")]
+    #[error(
+        "out of {memory} memory for \"{object}\"{}, {available} of {total} bytes are free; \
+         close other programs or choose a smaller size",
+        wanted(*size)
+    )]
     OutOfMemory {
         /// `device` or `host`.
         memory: &'static str,
         /// Debug name.
         object: String,
-        /// Bytes wanted.
+        /// Bytes wanted; 0 where that is not known.
         size: u64,
         /// Bytes free in the largest fitting heap, as the driver estimates.
         available: u64,
@@ -99,7 +106,7 @@ pub enum Error {
         reason: String,
     },
     /// A wait ran out of time; the work goes on.
-    #[error("waiting for \"{what}\" took longer than {seconds:.1} s")]
+    #[error("waiting for \"{what}\" took longer than {seconds:.1} s; the device hangs or is too slow for this size")]
     Timeout {
         /// The submission.
         what: String,
@@ -112,6 +119,21 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+}
+
+/// Bytes in words, where they are known.
+fn wanted(size: u64) -> String {
+    if size == 0 { String::new() } else { format!(": {size} bytes wanted") }
+}
+
+/// What to do about a code.
+fn advice(code: vk::Result) -> &'static str {
+    match code {
+        vk::Result::ERROR_OUT_OF_HOST_MEMORY
+        | vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+        | vk::Result::ERROR_MEMORY_MAP_FAILED => "close other programs or choose a smaller size",
+        _ => "if it happens again, look for a newer driver",
+    }
 }
 
 impl Error {

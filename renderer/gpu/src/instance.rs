@@ -3,6 +3,7 @@
 use crate::adapter::AdapterInfo;
 use crate::debug;
 use crate::error::{Error, Result};
+use crate::fault;
 use crate::live::{LiveToken, unique};
 use crate::probe;
 use ash::{ext, vk};
@@ -22,8 +23,8 @@ const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 /// What an instance is wanted for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InstanceDesc {
-    /// Load the Khronos validation layer, with synchronization validation. Its messages are
-    /// counted by [`crate::validation_messages`].
+    /// Load the Khronos validation layer, with synchronization validation and best practices. Its
+    /// messages are counted by [`crate::validation_messages`].
     pub validation: bool,
     /// The display of the window system, when surfaces will be created.
     pub surface: Option<RawDisplayHandle>,
@@ -104,7 +105,8 @@ impl Instance {
             .application_name(c"nrview")
             .engine_name(c"nrview")
             .api_version(vk::API_VERSION_1_3);
-        let enabled = [vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION];
+        use vk::ValidationFeatureEnableEXT as Check;
+        let enabled = [Check::SYNCHRONIZATION_VALIDATION, Check::BEST_PRACTICES];
         let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
         let mut messages = debug::messenger_info();
         let mut info = vk::InstanceCreateInfo::default()
@@ -125,6 +127,7 @@ impl Instance {
             }
             code => Error::vulkan("vkCreateInstance", code),
         })?;
+        let raw = fault::functions(&entry, raw);
         drop(creating); // `instance` takes it again when it is dropped by a failure below
         let mut instance = Self {
             messenger: None,

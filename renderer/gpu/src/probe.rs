@@ -33,7 +33,7 @@ fn text(name: Result<&CStr, std::ffi::FromBytesUntilNulError>) -> String {
 }
 
 /// Names of the device's extensions; empty when they cannot be listed.
-fn extension_names(instance: &Instance, device: vk::PhysicalDevice) -> BTreeSet<CString> {
+pub(crate) fn extension_names(instance: &Instance, device: vk::PhysicalDevice) -> BTreeSet<CString> {
     // SAFETY: the device was enumerated from this instance.
     let list = unsafe { instance.raw().enumerate_device_extension_properties(device) };
     let names = list.unwrap_or_default();

@@ -158,12 +158,6 @@ impl Device {
         f(queue.raw)
     }
 
-    /// For tests of whoever uses the device: from now on it behaves as one that was lost, in everything that submits or
-    /// waits. What is on it runs to its end.
-    pub fn pretend_lost(&self) {
-        self.lost.store(true, Ordering::Release);
-    }
-
     /// Value the timeline has reached.
     pub(crate) fn completed(&self) -> Result<u64> {
         if self.lost.load(Ordering::Acquire) {

@@ -291,7 +291,10 @@ fn image_count(c: &vk::SurfaceCapabilitiesKHR) -> u32 {
 impl Drop for Swapchain {
     fn drop(&mut self) {
         // Presents have no fence to wait for; an idle queue has consumed their semaphores.
-        if let Err(error) = self.device.wait_idle() {
+        // A lost device has been reported already.
+        if let Err(error) = self.device.wait_idle()
+            && !error.is_device_lost()
+        {
             tracing::warn!("destroying the swapchain: {error}");
         }
         let ash = self.device.ash();

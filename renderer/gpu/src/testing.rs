@@ -31,7 +31,7 @@ impl TestDevice {
         let wanted = std::env::var("NRVIEW_TEST_DEVICE").unwrap_or_default();
         let plain = std::env::var("NRVIEW_TEST_PLAIN").as_deref() == Ok("1");
         let selector = DeviceSelector::parse(&wanted);
-        let desc = DeviceDesc { selector, cache: CacheMode::Off, plain };
+        let desc = DeviceDesc { selector, cache: CacheMode::Off, plain, robust: true };
         Ok(Self { device: Device::open_with(&instance, &desc)?, messages })
     }
 }
