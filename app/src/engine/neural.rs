@@ -565,6 +565,11 @@ impl Neural {
         Ok(())
     }
 
+    /// No frame is kept any more.
+    pub fn keep_none(&mut self) {
+        self.tap = None;
+    }
+
     /// Whether the frame that has just finished was kept.
     pub fn has_kept(&self) -> bool {
         self.tap.as_ref().is_some_and(|tap| tap.filled)

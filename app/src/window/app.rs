@@ -1,5 +1,6 @@
 //! Events of the window system.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -15,7 +16,7 @@ use super::input::Shortcut;
 use super::keys;
 use super::layout::CompareMode;
 use super::settings::Action;
-use super::viewer::Viewer;
+use super::viewer::{Viewer, is_lost};
 use super::zoom::Zoom;
 use crate::cli::Globals;
 
@@ -28,12 +29,14 @@ pub struct App {
     /// The window exists no more; nothing may be asked of it.
     gone: bool,
     occluded: bool,
+    /// The device was lost once and opened anew.
+    recovered: bool,
 }
 
 impl App {
     /// Not yet a window.
     pub fn new(globals: Globals, options: Options) -> Self {
-        Self { globals, options, viewer: None, failure: None, gone: false, occluded: false }
+        Self { globals, options, viewer: None, failure: None, gone: false, occluded: false, recovered: false }
     }
 
     /// What stopped the viewer, if not a person.
@@ -53,7 +56,7 @@ impl App {
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| anyhow::anyhow!("the window cannot be opened: {error}"))?;
-        Viewer::new(&self.globals, self.options.clone(), window)
+        Viewer::new(&self.globals, self.options.clone(), Arc::new(window))
     }
 
     fn stop(&mut self, event_loop: &ActiveEventLoop, failure: Option<anyhow::Error>) {
@@ -63,13 +66,34 @@ impl App {
         event_loop.exit();
     }
 
+    /// Follows a failure of the viewer: it ends the program, but for the first loss of the device. Then the device is opened
+    /// anew for the same window, with all that a person had chosen.
+    fn failed(&mut self, event_loop: &ActiveEventLoop, error: anyhow::Error) {
+        if self.recovered || self.options.demo.is_some() || !is_lost(&error) {
+            return self.stop(event_loop, Some(error));
+        }
+        self.recovered = true;
+        tracing::warn!("{error:#}; opening the device anew");
+        let Some(viewer) = self.viewer.take() else { return };
+        let (window, options, settings) = viewer.give_up();
+        match Viewer::new(&self.globals, options, window) {
+            Ok(mut viewer) => {
+                viewer.go_on(settings);
+                self.viewer = Some(viewer);
+            }
+            Err(again) => {
+                self.stop(event_loop, Some(again.context(format!("{error:#}; opening the device anew failed"))))
+            }
+        }
+    }
+
     /// Runs `f` on the viewer; a failure ends the program.
     fn with(&mut self, event_loop: &ActiveEventLoop, f: impl FnOnce(&mut Viewer) -> Result<Vec<Action>>) {
         let Some(viewer) = &mut self.viewer else { return };
         match f(viewer) {
             Ok(rest) if rest.contains(&Action::Quit) => self.stop(event_loop, None),
             Ok(_) => {}
-            Err(error) => self.stop(event_loop, Some(error)),
+            Err(error) => self.failed(event_loop, error),
         }
     }
 }
@@ -114,7 +138,7 @@ impl ApplicationHandler for App {
         let now = Instant::now();
         let fresh = match viewer.advance() {
             Ok(fresh) => fresh,
-            Err(error) => return self.stop(event_loop, Some(error)),
+            Err(error) => return self.failed(event_loop, error),
         };
         let mut due = viewer.pacing.due(now, viewer.is_calm(), viewer.settings.vsync);
         if fresh || due <= now {

@@ -274,6 +274,11 @@ impl Session {
         self.sides.is_preparing()
     }
 
+    /// Whether weights are still being read for a side, wanted or not.
+    pub fn is_reading(&self) -> bool {
+        self.sides.is_reading()
+    }
+
     /// How far the reference has come, where a side is one.
     pub fn samples(&self) -> Option<Samples> {
         self.sides.samples(&self.studio)
@@ -348,6 +353,8 @@ impl Session {
         self.studio.device.wait_idle()?;
         if let Some(neural) = &mut self.neural {
             neural.reset();
+            // A capture that was asked for is given up.
+            neural.keep_none();
         }
         self.sides.leave_scene();
         self.studio = studio;

@@ -95,8 +95,7 @@ impl Viewer {
     ///
     /// # Errors
     /// No usable device, one that cannot present, or a size that does not fit.
-    pub fn new(globals: &Globals, options: Options, window: Window) -> Result<Self> {
-        let window = Arc::new(window);
+    pub fn new(globals: &Globals, options: Options, window: Arc<Window>) -> Result<Self> {
         let display = window.display_handle().context("the window has no display")?.as_raw();
         let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: Some(display) })?;
         let device = Device::open(&instance, &device::selector(globals))?;
@@ -295,9 +294,6 @@ impl Viewer {
         self.pacing.drawn(done, delay);
         self.write_state();
         actions.extend(self.demonstrate(picture));
-        if self.options.lose_device.is_some_and(|after| self.status.presented >= after) {
-            self.session.device().pretend_lost();
-        }
         if self.kept.as_ref().is_some_and(|(_, _, since)| since.elapsed() > KEEP) {
             self.keep_settings();
         }
@@ -642,6 +638,29 @@ impl Viewer {
         control::all().into_iter().map(state).collect::<serde_json::Map<_, _>>().into()
     }
 
+    /// Takes everything down, the lost device too; what a person has chosen is kept, as the file and as what is returned.
+    pub fn give_up(mut self) -> (Arc<Window>, Options, Settings) {
+        self.keep_settings();
+        self.session.finish_writing();
+        let mut options = self.options.clone();
+        options.size = Some(self.session.geometry().valid);
+        if self.scene != options.scene.scene {
+            options.scene = SceneArgs::of(&self.scene);
+        }
+        if let Loading::Ready(loaded) = self.session.loading()
+            && let Ok(source) = loaded.source.parse()
+        {
+            options.source = source;
+        }
+        (Arc::clone(&self.window), options, self.settings.clone())
+    }
+
+    /// Goes on with the settings of a viewer whose device was lost.
+    pub fn go_on(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.say("the GPU was lost and has been opened anew; the history begins again".to_owned());
+    }
+
     fn write_state(&mut self) {
         let Some(path) = &self.options.state else { return };
         if self.state_written.elapsed() < STATE {
@@ -689,7 +708,7 @@ impl Viewer {
     }
 }
 
-fn is_lost(error: &anyhow::Error) -> bool {
+pub(super) fn is_lost(error: &anyhow::Error) -> bool {
     error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost)
 }
 

@@ -126,6 +126,23 @@ fn changes_leave_the_memory_as_it_was() -> Result<()> {
 }
 
 #[test]
+fn a_capture_that_another_scene_gives_up_leaves_nothing() -> Result<()> {
+    let device = TestDevice::open()?;
+    let (mut session, mut settings) = prepared(&device)?;
+    let before = held(&device);
+    session.capture()?;
+    assert_eq!(held(&device).objects, before.objects + 1, "a copy of the features");
+    let passes = Arc::clone(session.passes());
+    session.set_studio(Studio::with_passes(&device, Scene::builtin(), passes)?)?;
+    session.prepare(&mut settings)?;
+    device.wait_idle()?;
+    held(&device).assert_same(&before, "after another scene");
+    assert!(session.capture_news().is_some_and(|news| news.contains("given up")));
+    drop(session);
+    Ok(())
+}
+
+#[test]
 fn other_weights_replace_those_in_use_when_they_are_ready() -> Result<()> {
     let device = TestDevice::open()?;
     let (mut session, mut settings) = prepared(&device)?;
