@@ -31,6 +31,7 @@ mod screenshot;
 pub mod session;
 pub mod settings;
 mod sides;
+pub mod soak;
 mod target;
 mod viewer;
 pub mod zoom;
@@ -79,8 +80,6 @@ pub struct Options {
     pub preset: Option<Preset>,
     /// A tour through everything at this pace, with pictures if a folder is named.
     pub demo: Option<(Duration, Option<PathBuf>)>,
-    /// For tests: the device is lost when so many frames have been presented.
-    pub lose_device: Option<u64>,
     /// Where the captures of the C key go.
     pub captures: PathBuf,
     /// Where the screenshots of the F2 key go.

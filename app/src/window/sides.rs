@@ -116,7 +116,6 @@ impl Sides {
     }
 
     /// Whether weights of a side are still being read.
-    #[cfg(test)]
     pub fn is_reading(&self) -> bool {
         self.models.iter().any(|(_, loading)| loading.ready().is_none())
     }
