@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod display;
+pub mod faults;
 pub mod fixture;
 pub mod model;
 pub mod program;

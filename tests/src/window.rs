@@ -55,6 +55,15 @@ impl Viewer {
     /// When no window appears.
     #[track_caller]
     pub fn start_with(display: (u32, u32), settings: &str, arguments: &[&str]) -> Self {
+        Self::start_under("", display, settings, arguments)
+    }
+
+    /// The same under a plan of deliberate failures.
+    ///
+    /// # Panics
+    /// When no window appears.
+    #[track_caller]
+    pub fn start_under(plan: &str, display: (u32, u32), settings: &str, arguments: &[&str]) -> Self {
         let display = Display::start(display.0, display.1);
         let folder = tempfile::tempdir().expect("a temporary directory");
         let log = fs::File::create(folder.path().join("stderr")).expect("a file");
@@ -66,6 +75,7 @@ impl Viewer {
             .arg(folder.path().join("state.json"))
             .args(arguments)
             .env("DISPLAY", display.name())
+            .env("NRVIEW_FAULT", plan)
             .env("XDG_CONFIG_HOME", folder.path().join("config"))
             .env("XDG_CONFIG_HOME", folder.path())
             .env("WINIT_X11_SCALE_FACTOR", "1")

@@ -327,14 +327,3 @@ fn closing_during_loading_takes_no_time() {
     println!("closed in {took:.2?}, still loading: {loading}");
     assert_eq!(code, Some(0), "{log}");
 }
-
-#[test]
-fn a_lost_device_is_reported_once_and_the_settings_are_kept() {
-    let viewer = Viewer::start(&["--size=64x64", "--model=identity", "--lose-device=40", "--split=wipe"]);
-    let ended = viewer.ended(Duration::from_secs(120));
-    assert_eq!(ended.code, Some(2), "{ended:#?}");
-    assert_eq!(ended.log.matches("was lost").count(), 1, "{ended:#?}");
-    assert!(!ended.log.contains("panicked"), "{ended:#?}");
-    let settings: Value = serde_json::from_str(&ended.settings).expect("the settings are kept");
-    assert_eq!(settings["compare"]["mode"], "wipe");
-}
