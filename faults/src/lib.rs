@@ -8,6 +8,8 @@
 //! The variable is read once. Without it a place costs the look at that one answer, and the device's functions are the
 //! driver's own; so the program that is tested is the program that is shipped.
 
+#![forbid(unsafe_code)]
+
 pub mod files;
 mod plan;
 
