@@ -301,7 +301,8 @@ mod tests {
         let cache = gpu::CacheMode::Folder(folder.path().join("deep"));
         let instance = gpu::Instance::new(&gpu::InstanceDesc { validation: false, surface: None }).unwrap();
         let wanted = std::env::var("NRVIEW_TEST_DEVICE").unwrap_or_default();
-        let desc = gpu::DeviceDesc { selector: gpu::DeviceSelector::parse(&wanted), cache, plain: false };
+        let desc =
+            gpu::DeviceDesc { selector: gpu::DeviceSelector::parse(&wanted), cache, ..gpu::DeviceDesc::default() };
         let device = Device::open_with(&instance, &desc).unwrap();
         assert_eq!(Table::load(&device, FORM), None);
         let mut table = Table::new(device.cache_key(), FORM);

@@ -14,9 +14,10 @@ use renderer::{FlyInput, Scene};
 use serde::Serialize;
 
 use super::random::Random;
-use crate::cli::args::{Quality, RouteArg};
+use crate::cli::args::RouteArg;
 use crate::cli::scene::SceneArgs;
 use crate::engine::catalog;
+use crate::engine::choice::Wish;
 use crate::engine::retain::ReplayArg;
 use crate::engine::side;
 use crate::engine::studio::Studio;
@@ -245,8 +246,8 @@ impl Walk {
         self.evaluated = self.evaluated();
         self.session = None;
         let size = self.settings.size;
-        let route = (self.route, Quality::Exact);
-        let mut session = Session::on_route(&self.device, Scene::builtin(), size, Some(source), route)?;
+        let wish = Wish { route: self.route, ..Wish::EXACT };
+        let mut session = Session::on_route(&self.device, Scene::builtin(), size, Some(source), wish)?;
         session.capture_into(self.folder.join("captures"));
         session.linear_into(self.folder.join("linear"));
         self.session = Some(session);
