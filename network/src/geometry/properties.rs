@@ -26,7 +26,11 @@ fn check(g: &Geometry) {
     let level0 = g.levels[0];
     assert!(level0.width.is_multiple_of(WINDOW) && level0.height.is_multiple_of(WINDOW), "{g:?}");
     assert_eq!(g.vit_tokens, finer.pixels());
-    assert!(g.vit_padded >= g.vit_tokens && g.vit_padded < g.vit_tokens + VIT_ALIGN && g.vit_padded % VIT_ALIGN == 0);
+    assert!(
+        g.vit_padded >= g.vit_tokens
+            && g.vit_padded < g.vit_tokens + VIT_ALIGN
+            && g.vit_padded.is_multiple_of(VIT_ALIGN)
+    );
 }
 
 #[test]

@@ -85,7 +85,7 @@ proptest! {
             (0, slot.offset as u64, (slot.offset + slot.bytes) as u64)
         };
         prop_assert_eq!(shared_bytes(&plan, place), None);
-        prop_assert!(arena.slots.iter().all(|slot| slot.offset + slot.bytes <= arena.bytes && slot.offset % (1 << alignment) == 0));
+        prop_assert!(arena.slots.iter().all(|slot| slot.offset + slot.bytes <= arena.bytes && slot.offset.is_multiple_of(1 << alignment)));
         prop_assert!(arena.bytes >= arena.bound);
     }
 }
