@@ -172,9 +172,22 @@ pub fn decode<'a>(key: &CacheKey, file: &'a [u8]) -> Result<&'a [u8], Refusal> {
     if fits { Ok(data) } else { Err(Refusal::VulkanHeader) }
 }
 
+/// Largest file that is read.
+const LARGEST: u64 = 1 << 30;
+
+/// The bytes of a regular file of acceptable size. It is looked at before it is opened: opening a pipe waits for its other
+/// end.
+fn contents(file: &Path) -> io::Result<Vec<u8>> {
+    let data = std::fs::metadata(file)?;
+    if !data.is_file() || data.len() > LARGEST {
+        return Err(io::Error::other(format!("it is no file of at most {LARGEST} bytes")));
+    }
+    std::fs::read(file)
+}
+
 /// Cache data from a file; empty when there is none or it is refused.
 pub(crate) fn read(file: &Path, key: &CacheKey) -> Vec<u8> {
-    let contents = match std::fs::read(file) {
+    let contents = match contents(file) {
         Ok(contents) => contents,
         Err(error) => {
             if error.kind() != io::ErrorKind::NotFound {
@@ -282,6 +295,8 @@ mod tests {
         assert_eq!(read(&file, &key()), data());
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
         std::fs::write(&file, b"junk").unwrap();
+        assert!(read(&file, &key()).is_empty());
+        std::fs::File::create(&file).unwrap().set_len(1 << 40).unwrap();
         assert!(read(&file, &key()).is_empty());
         assert_eq!(CacheMode::Off.file(&key()), None);
     }
