@@ -24,7 +24,7 @@ const fn case(name: &'static str, arguments: &'static str, code: i32, slow: bool
 }
 
 /// Every command that opens the device or writes a file.
-const CASES: [Case; 22] = [
+const CASES: [Case; 23] = [
     case("doctor", "doctor", 0, false),
     case("process", "process --model=identity --route=exact IN/a.png OUT/kept.png", 0, true),
     case("process on the CPU", "process --model=identity --route=cpu IN/a.png OUT/kept.png", 0, true),
@@ -51,6 +51,7 @@ const CASES: [Case; 22] = [
     case("pack", "model pack identity --out OUT/kept.nrw", 0, false),
     case("import", "import IN/import.json OUT/capture --route=cpu", 0, true),
     case("report", "report --no-timings --out OUT/report", 0, false),
+    case("tune", "tune --size=33x33 --minutes=0 --model=identity", 0, true),
     case("soak", "soak --minutes=0.01 --seed=5 --report OUT/kept.json", 0, true),
 ];
 

@@ -1,6 +1,5 @@
 //! Settings kept from one start to the next, as JSON.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -155,6 +154,8 @@ mod properties;
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::window::layout::CompareMode;
 
