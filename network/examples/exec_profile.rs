@@ -1,6 +1,6 @@
 //! Times a frame of a route on a device, operation by operation.
 //!
-//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--route exact|tensor]
+//! `cargo run --release -p network --example exec_profile -- [--device D] [--frames N] [--route exact|tensor|float8]
 //! [--form tile|truncating|matrix] [--tuned] [--certify] [--check] [--ops] WxH...`
 //!
 //! Weights are synthetic and features random: the time does not depend on them. Each size gets the median frame, its
@@ -53,7 +53,8 @@ fn arguments() -> Result<Arguments, Box<dyn Error>> {
                 a.route = match value()?.as_str() {
                     "exact" => Route::Exact,
                     "tensor" => Route::Tensor,
-                    other => return Err(format!("{other} is neither exact nor tensor").into()),
+                    "float8" => Route::Float8,
+                    other => return Err(format!("{other} is none of exact, tensor and float8").into()),
                 }
             }
             "--form" => {

@@ -81,6 +81,9 @@ pub enum RouteArg {
     Exact,
     /// Matrix units that multiply halves: fast, near the contract, not bit for bit.
     Tensor,
+    /// Matrix units that multiply E4M3 codes: bit for bit where the device is found to do the contract's step. Not yet run on
+    /// hardware.
+    Float8,
     /// The reference interpreter on the CPU: the network needs no device.
     Cpu,
 }
@@ -100,11 +103,17 @@ impl RouteArg {
         if self == Self::Cpu { Self::Exact } else { self }
     }
 
+    /// The route where every tensor is to be kept: `auto` takes one that runs single operations.
+    pub fn keeping(self, all: bool) -> Self {
+        if all && self == Self::Auto { Self::Exact } else { self }
+    }
+
     /// The name in tables and JSON; of `auto`, that of the route that exact quality takes.
     pub fn resolved(self) -> &'static str {
         match self {
             Self::Auto | Self::Exact => "exact",
             Self::Tensor => "tensor",
+            Self::Float8 => "float8",
             Self::Cpu => "cpu",
         }
     }

@@ -62,9 +62,10 @@ pub struct Finding {
 /// Compares two sides, frame by frame, operation by operation.
 pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
     let capture = Capture::open(&args.capture)?;
-    if args.route == RouteArg::Tensor {
+    if let route @ (RouteArg::Tensor | RouteArg::Float8) = args.route {
+        let route = route.resolved();
         bail!(
-            "route tensor runs whole blocks, which cannot be taken apart; `nrview parity --route tensor` says how far it is"
+            "route {route} runs whole blocks, which cannot be taken apart; `nrview parity --route {route}` says how far it is"
         );
     }
     let needs_device = args.route != RouteArg::Cpu || args.against == Against::Exact;

@@ -138,7 +138,8 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         None => SourceIdentity::Scene { name: scene.name.to_string(), seed: args.seed, rate: args.rate },
     };
     // A scene needs a device on every route.
-    let mut engines = Engines::new(globals, if image.is_some() { args.route } else { args.route.on_device() })?;
+    let route = args.route.keeping(args.all_tensors);
+    let mut engines = Engines::new(globals, if image.is_some() { route } else { route.on_device() })?;
     let source = model::source(globals)?;
     let model = engines.model(&source)?;
     let keep = match (args.boundaries, args.all_tensors) {
@@ -146,7 +147,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         (true, false) => Keep::Boundaries,
         (false, false) => Keep::Nothing,
     };
-    let mut player = Player::new(&mut engines, args.route, &model, &geometry, image.is_none(), keep)?;
+    let mut player = Player::new(&mut engines, route, &model, &geometry, image.is_none(), keep)?;
     let faults = args.faults.of(player.plan())?;
     let film = match image {
         Some(image) => {

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use gpu::{AdapterInfo, DeviceSelector, Instance, InstanceDesc};
-use network::exec::{Table, Tuning, tensor};
+use network::exec::tensor::{self, Operands, float8};
+use network::exec::{Table, Tuning};
 use serde_json::json;
 
 use super::outcome::{CommandResult, Outcome};
@@ -35,7 +36,11 @@ pub fn run(globals: &Globals) -> CommandResult {
         "scenes": scenes,
         "devices": adapters.iter().map(|adapter| json!({
             "adapter": adapter,
-            "routes": { "exact": route(adapter), "tensor": tensor_route(adapter) },
+            "routes": {
+                "exact": route(adapter),
+                "tensor": matrix_route(adapter, Operands::Half),
+                "float8": matrix_route(adapter, Operands::Float8),
+            },
             "tiles": tiles.as_ref().filter(|_| is_chosen(adapter)),
             "replay": {
                 "direct": "usable",
@@ -92,11 +97,16 @@ fn route(adapter: &AdapterInfo) -> String {
     }
 }
 
-fn tensor_route(adapter: &AdapterInfo) -> String {
-    match (&adapter.usable, tensor::missing(&adapter.capabilities)) {
-        (Err(reason), _) => reason.clone(),
-        (Ok(()), Some(reason)) => format!("not available: {reason}"),
-        (Ok(()), None) => "usable, not bit-exact".to_owned(),
+fn matrix_route(adapter: &AdapterInfo, operands: Operands) -> String {
+    match (&adapter.usable, tensor::missing(&adapter.capabilities, operands), operands) {
+        (Err(reason), ..) => reason.clone(),
+        (Ok(()), Some(reason), Operands::Half) => format!("not available: {reason}"),
+        (Ok(()), Some(reason), Operands::Float8) => format!("not available: {reason}; not run on hardware yet"),
+        (Ok(()), None, Operands::Half) => "usable, not bit-exact".to_owned(),
+        (Ok(()), None, Operands::Float8) => match float8::known(&adapter.capabilities) {
+            Some(finding) => format!("usable, found here: {finding}"),
+            None => "usable, not run on hardware yet; the first use finds out whether it is exact".to_owned(),
+        },
     }
 }
 
@@ -136,7 +146,8 @@ fn describe(out: &mut String, adapter: &AdapterInfo, chosen: bool, tiles: Option
     );
     let tiles = tiles.map_or_else(String::new, |tiles| format!("; tiles {tiles}"));
     let _ = writeln!(out, "   route exact: {}{tiles}", route(adapter));
-    let _ = writeln!(out, "   route tensor: {}", tensor_route(adapter));
+    let _ = writeln!(out, "   route tensor: {}", matrix_route(adapter, Operands::Half));
+    let _ = writeln!(out, "   route float8: {}", matrix_route(adapter, Operands::Float8));
     let _ = writeln!(out, "   commands: {}", replay(adapter));
     for feature in adapter.missing() {
         let weight = if feature.required { "required" } else { "optional" };

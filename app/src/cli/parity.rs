@@ -62,7 +62,7 @@ struct Check {
 pub fn run(globals: &Globals, args: &ParityArgs) -> CommandResult {
     let fixtures = open_all(&args.fixtures)?;
     let mut engines = Engines::new(globals, args.route)?;
-    if engines.route_name() == "tensor" {
+    if !engines.is_exact() {
         return quality::run(globals, args, &fixtures, engines);
     }
     let mut text = String::new();

@@ -123,7 +123,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let studio = Studio::new(&device, scene)?;
     let mut frames: Box<dyn Frames> = match args.route {
         RouteArg::Cpu => Box::new(OnCpu::new(&studio, &geometry, &model)?),
-        RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
+        RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor | RouteArg::Float8 => {
             let (_, kernels, weights) = engines.parts(&model)?;
             let mut neural = Neural::new(&studio, &kernels, &weights, &geometry, None)?;
             neural.ask_replay(&studio, globals.replay, model.digest())?;

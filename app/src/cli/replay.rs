@@ -65,7 +65,7 @@ pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
     if !capture.finished() {
         tracing::warn!("{} is unfinished: it holds {} whole frames", directory.display(), capture.frames().len());
     }
-    let mut engines = Engines::new(globals, args.route)?;
+    let mut engines = Engines::new(globals, args.route.keeping(capture.header().all_tensors))?;
     let model = recorded_model(globals, &mut engines, &capture)?;
     let keep = if capture.header().all_tensors {
         Keep::All

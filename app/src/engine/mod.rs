@@ -50,7 +50,7 @@ impl Engines {
     pub fn new(globals: &Globals, route: RouteArg) -> Result<Self> {
         let gpu = match route {
             RouteArg::Cpu => None,
-            RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
+            RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor | RouteArg::Float8 => {
                 let device = device::open(globals)?;
                 let kernels = choice::kernels(&device, choice::Wish::new(globals, route))?;
                 Some((device, kernels))
@@ -76,6 +76,11 @@ impl Engines {
     /// Name of the route that is taken, in tables and JSON.
     pub fn route_name(&self) -> &'static str {
         self.gpu.as_ref().map_or("cpu", |(_, kernels)| kernels.route().name())
+    }
+
+    /// Whether the route gives the contract's bits.
+    pub fn is_exact(&self) -> bool {
+        self.gpu.as_ref().is_none_or(|(_, kernels)| kernels.is_exact())
     }
 
     /// Name of the device, where the route has one.

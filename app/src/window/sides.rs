@@ -265,10 +265,11 @@ impl Sides {
 /// Refuses a side's route that the window cannot take beside its own.
 fn check_route(route: RouteArg, own: Route) -> Result<()> {
     match (route, own) {
-        (RouteArg::Auto | RouteArg::Cpu, _) | (RouteArg::Exact, Route::Exact) | (RouteArg::Tensor, Route::Tensor) => {
-            Ok(())
-        }
-        (RouteArg::Exact | RouteArg::Tensor, _) => {
+        (RouteArg::Auto | RouteArg::Cpu, _)
+        | (RouteArg::Exact, Route::Exact)
+        | (RouteArg::Tensor, Route::Tensor)
+        | (RouteArg::Float8, Route::Float8) => Ok(()),
+        (RouteArg::Exact | RouteArg::Tensor | RouteArg::Float8, _) => {
             let (name, own) = (route.resolved(), own.name());
             Err(anyhow!(
                 "a side is computed on the window's own route, {own}, or on cpu; start the viewer with --route {name}"

@@ -45,7 +45,8 @@ fn resolve<'a>(bound: &Bound, placement: &Placement, objects: &'a Objects) -> Bi
             BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
         }
         Bound::Tiles(slice) => {
-            let buffer = objects.weights.tile_buffer(slice);
+            let form = objects.kernels.form().expect("tiles are for matrix units");
+            let buffer = objects.weights.tile_buffer(form, slice);
             BindResource::Buffer { buffer, offset: slice.offset, range: slice.bytes }
         }
     }

@@ -1,11 +1,11 @@
 //! The pipelines of a route.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gpu::{ComponentType, ComputePipeline, Device, MatrixScope, PipelineDesc};
 
-use super::tensor::{self, Fragments, TensorKernel};
+use super::tensor::{self, Form, Fragments, Operands, TensorKernel, Trial, float8};
 use super::tuned::Table;
 use super::variants::{Class, Variant};
 use super::{ExecError, certify};
@@ -17,6 +17,9 @@ pub enum Route {
     Exact,
     /// Matrix units that multiply halves: the sums differ from the contract's.
     Tensor,
+    /// Matrix units that multiply E4M3 codes: the contract bit for bit where the units do its step, which
+    /// [`tensor::float8`] finds out.
+    Float8,
     /// Bit for bit the contract on the processor ([`Reference`](crate::reference::Reference)): the device runs none of
     /// the network, and holds its features and its head alone.
     Cpu,
@@ -28,6 +31,7 @@ impl Route {
         match self {
             Route::Exact => "exact",
             Route::Tensor => "tensor",
+            Route::Float8 => "float8",
             Route::Cpu => "cpu",
         }
     }
@@ -319,10 +323,10 @@ pub struct Kernels {
     device: Arc<Device>,
     route: Route,
     tuning: Tuning,
-    /// Whether a software model takes the place of matrix units.
-    model: bool,
-    /// How the device spreads matrices, on the tensor route.
-    fragments: Option<Fragments>,
+    /// The form of the kernels on matrix units, and how the device spreads matrices.
+    matrices: Option<(Form, Fragments)>,
+    /// What was found of route `float8` here; on that route.
+    finding: OnceLock<float8::Finding>,
     /// Which multiplies take other tiles.
     table: Option<Arc<Table>>,
     pipelines: HashMap<Kernel, Arc<ComputePipeline>>,
@@ -337,7 +341,13 @@ impl Kernels {
     pub fn new(device: &Arc<Device>, route: Route) -> Result<Arc<Self>, ExecError> {
         match route {
             Route::Exact => {}
-            Route::Tensor => return Self::tensor(device),
+            Route::Tensor => return Ok(Arc::new(Self::on_units(device, route, Operands::Half)?)),
+            Route::Float8 => {
+                let kernels = Arc::new(Self::on_units(device, route, Operands::Float8)?);
+                let finding = float8::finding(&kernels, device)?;
+                kernels.finding.get_or_init(|| finding);
+                return Ok(kernels);
+            }
             Route::Cpu => return Ok(Arc::new(Self::bare(device, route, Tuning::Tile))),
         }
         let tuning = Tuning::of(device);
@@ -386,7 +396,7 @@ impl Kernels {
     /// No pipelines.
     fn bare(device: &Arc<Device>, route: Route, tuning: Tuning) -> Self {
         let (device, pipelines) = (Arc::clone(device), HashMap::new());
-        Self { device, route, tuning, model: false, fragments: None, table: None, pipelines }
+        Self { device, route, tuning, matrices: None, finding: OnceLock::new(), table: None, pipelines }
     }
 
     /// Creates the pipeline of a kernel, where the form has it. Kernels of one form share a pipeline.
@@ -414,9 +424,16 @@ impl Kernels {
     }
 
     fn copy(&self) -> Self {
-        let Self { ref device, route, tuning, model, ref fragments, ref table, ref pipelines } = *self;
-        let (device, fragments) = (Arc::clone(device), fragments.clone());
-        Self { device, route, tuning, model, fragments, table: table.clone(), pipelines: pipelines.clone() }
+        let Self { ref device, route, tuning, ref matrices, ref finding, ref table, ref pipelines } = *self;
+        Self {
+            device: Arc::clone(device),
+            route,
+            tuning,
+            matrices: matrices.clone(),
+            finding: finding.clone(),
+            table: table.clone(),
+            pipelines: pipelines.clone(),
+        }
     }
 
     /// The kernels that others of this form are held to.
@@ -496,7 +513,7 @@ impl Kernels {
         let form = format!("{:?}", self.tuning).to_lowercase();
         match &self.table {
             _ if self.route == Route::Cpu => crate::reference::instruction_set().to_owned(),
-            _ if self.route == Route::Tensor => form,
+            _ if self.matrices.is_some() => form,
             Some(table) => format!("{form}, tuned {:.12}", table.digest()),
             None => format!("{form}, untuned"),
         }
@@ -518,39 +535,62 @@ impl Kernels {
         Ok((kernels, tested, all))
     }
 
-    /// The kernels of the tensor route, with those of the exact route that it shares.
-    fn tensor(device: &Arc<Device>) -> Result<Arc<Self>, ExecError> {
-        if let Some(reason) = tensor::missing(device.caps()) {
+    /// The kernels of a matrix-unit route.
+    fn on_units(device: &Arc<Device>, route: Route, operands: Operands) -> Result<Self, ExecError> {
+        if let Some(reason) = tensor::missing(device.caps(), operands) {
             let device = device.caps().name.clone();
-            return Err(ExecError::Unavailable { route: Route::Tensor.name(), device, reason });
+            return Err(ExecError::Unavailable { route: route.name(), device, reason });
         }
-        Self::on_matrices(device, false)
+        let (order, trial) = match operands {
+            Operands::Half => {
+                let trial = Trial::asked().map_err(|reason| {
+                    let device = device.caps().name.clone();
+                    ExecError::Unavailable { route: route.name(), device, reason }
+                })?;
+                (Fragments::probe(device)?, trial)
+            }
+            Operands::Float8 => (Fragments::natural(), Trial::default()),
+        };
+        if trial != Trial::default() {
+            tracing::warn!("route {} in a trial form: {trial:?}", route.name());
+        }
+        let strips = operands == Operands::Half && order.alike;
+        Self::on_matrices(device, route, Form { operands, model: false, strips, trial }, order)
     }
 
-    /// The kernels of the tensor route on a software model of the matrix units, for devices without them.
+    /// The kernels of a matrix-unit route on a software model of the units, for devices without them.
     #[cfg(test)]
-    pub(super) fn tensor_model(device: &Arc<Device>) -> Result<Arc<Self>, ExecError> {
-        Self::on_matrices(device, true)
+    pub(super) fn on_model(
+        device: &Arc<Device>,
+        operands: Operands,
+        strips: bool,
+        trial: Trial,
+    ) -> Result<Arc<Self>, ExecError> {
+        let route = match operands {
+            Operands::Half => Route::Tensor,
+            Operands::Float8 => Route::Float8,
+        };
+        let form = Form { operands, model: true, strips, trial };
+        Ok(Arc::new(Self::on_matrices(device, route, form, Fragments::natural())?))
     }
 
-    fn on_matrices(device: &Arc<Device>, model: bool) -> Result<Arc<Self>, ExecError> {
-        let fragments = if model { Fragments::natural() } else { Fragments::probe(device)? };
+    /// With those of the exact route that they share.
+    fn on_matrices(device: &Arc<Device>, route: Route, form: Form, order: Fragments) -> Result<Self, ExecError> {
         let shared = [Kernel::Pool, Kernel::MergeCode, Kernel::GemmJoin];
         // The join in halves, which the model's devices may lack, is in the truncating form.
-        let shared = shared.iter().filter(|&&kernel| !(model && kernel == Kernel::GemmJoin));
+        let shared = shared.iter().filter(|&&kernel| !(form.model && kernel == Kernel::GemmJoin));
         let mut pipelines = HashMap::new();
         for &kernel in shared {
             let name = kernel.shader(Tuning::Truncating).expect("a kernel of this form");
             pipelines.insert(kernel, Arc::new(Self::pipeline_of(device, &name, Tuning::Tile)?));
         }
         for kernel in TensorKernel::ALL {
-            let name = kernel.shader(model, fragments.alike);
+            let name = kernel.shader(form);
             let shader = shaders::shader(&name).ok_or_else(|| ExecError::MissingShader { shader: name.clone() })?;
-            let desc = PipelineDesc { name: &name, shader, constants: &[], subgroup_size: (!model).then_some(32) };
+            let desc = PipelineDesc { name: &name, shader, constants: &[], subgroup_size: (!form.model).then_some(32) };
             pipelines.insert(Kernel::Tensor(kernel), Arc::new(ComputePipeline::with(device, &desc)?));
         }
-        let (device, route, tuning, fragments) = (Arc::clone(device), Route::Tensor, Tuning::Tile, Some(fragments));
-        Ok(Arc::new(Self { device, route, tuning, model, fragments, table: None, pipelines }))
+        Ok(Self { pipelines, matrices: Some((form, order)), ..Self::bare(device, route, Tuning::Tile) })
     }
 
     fn pipeline_of(device: &Arc<Device>, name: &str, tuning: Tuning) -> Result<ComputePipeline, ExecError> {
@@ -581,14 +621,28 @@ impl Kernels {
         self.tuning
     }
 
-    /// Whether a software model takes the place of matrix units.
-    pub(super) fn is_model(&self) -> bool {
-        self.model
+    /// Whether the route gives the contract's bits here.
+    pub fn is_exact(&self) -> bool {
+        match self.route {
+            Route::Exact | Route::Cpu => true,
+            Route::Tensor => false,
+            Route::Float8 => self.finding.get().is_some_and(float8::Finding::exact),
+        }
     }
 
-    /// How the device spreads matrices; on the tensor route.
+    /// What was found of route `float8` on this device and driver; on that route.
+    pub fn finding(&self) -> Option<&float8::Finding> {
+        self.finding.get()
+    }
+
+    /// The form of the kernels on matrix units; on their routes.
+    pub(super) fn form(&self) -> Option<Form> {
+        self.matrices.as_ref().map(|(form, _)| *form)
+    }
+
+    /// How the device spreads matrices; on the routes of matrix units.
     pub(super) fn fragments(&self) -> Option<&Fragments> {
-        self.fragments.as_ref()
+        self.matrices.as_ref().map(|(_, order)| order)
     }
 
     /// What a workgroup covers.

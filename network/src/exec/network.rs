@@ -95,13 +95,15 @@ fn lowered(
     if kernels.route() == Route::Cpu {
         return Ok((steps, vec![0; plan.ops.len() + 1]));
     }
-    let tiles = kernels.fragments().map(|order| weights.tiles(kernels.device(), order)).transpose()?;
+    let tiles = match kernels.form().zip(kernels.fragments()) {
+        Some((form, order)) => Some((form, weights.tiles(kernels.device(), form, order)?)),
+        None => None,
+    };
     for index in 0..plan.ops.len() {
         let op = OpId(index as u32);
         steps.extend(match groups.zip(tiles) {
-            Some((groups, weights)) => {
-                let (model, strips) = (kernels.is_model(), kernels.fragments().is_some_and(|f| f.alike));
-                tensor::Lowering { plan, weights, groups, exact: &lowering, strips, model }.steps(op)?
+            Some((groups, (form, weights))) => {
+                tensor::Lowering { plan, weights, groups, exact: &lowering, form }.steps(op)?
             }
             None => lowering.steps(op)?,
         });
@@ -125,7 +127,7 @@ impl Network {
     ) -> Result<Self, ExecError> {
         let limits = &device.caps().limits;
         let most = limits.max_memory_allocation.min(limits.max_buffer_size);
-        let groups = (kernels.route() == Route::Tensor).then(|| Groups::of(&plan));
+        let groups = kernels.form().map(|_| Groups::of(&plan));
         let on_host = kernels.route() == Route::Cpu;
         let fused = !options.keep_all && !options.unfused && groups.is_none() && !on_host;
         let fusions = if fused { Fusions::of(&plan, kernels.tiles()) } else { Fusions::default() };

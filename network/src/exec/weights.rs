@@ -11,7 +11,7 @@ use half::f16;
 use rayon::prelude::*;
 
 use super::ExecError;
-use super::tensor::{Fragments, TensorWeights};
+use super::tensor::{Form, Fragments, Operands, TensorWeights};
 use crate::geometry::{Extent, Geometry};
 use crate::model::{Model, ModelError};
 use crate::plan::{MatrixF16Ref, MatrixRef, OpKind, Plan, PriorRef, ScaleRef, VectorRef};
@@ -102,8 +102,9 @@ fn pieces(kind: &OpKind) -> Vec<Piece> {
 /// The weights of one model on one device; device lifetime.
 pub struct Weights {
     model: Option<Model>,
-    /// The tensor route's form, made when a network of that route asks for it.
-    tiles: OnceLock<TensorWeights>,
+    /// The forms of the matrix-unit routes, made when a network of that route asks for them.
+    halves: OnceLock<TensorWeights>,
+    codes: OnceLock<TensorWeights>,
     buffers: Vec<Buffer>,
     slices: HashMap<(String, usize), Slice>,
     bytes: u64,
@@ -153,7 +154,14 @@ impl Weights {
             })
             .collect::<Result<Vec<_>, gpu::Error>>()?;
         let bytes = buffers.iter().map(Buffer::size).sum();
-        Ok(Arc::new(Self { model: Some(model.clone()), tiles: OnceLock::new(), buffers, slices, bytes }))
+        Ok(Arc::new(Self {
+            model: Some(model.clone()),
+            halves: OnceLock::new(),
+            codes: OnceLock::new(),
+            buffers,
+            slices,
+            bytes,
+        }))
     }
 
     /// Weights that stay where the processor computes with them.
@@ -176,27 +184,41 @@ impl Weights {
             ((record.to_owned(), offset), slice)
         };
         let slices = plan.ops.iter().flat_map(|op| pieces(&op.kind)).map(place).collect();
-        Self { model: None, tiles: OnceLock::new(), buffers: Vec::new(), slices, bytes: 0 }
+        Self { model: None, halves: OnceLock::new(), codes: OnceLock::new(), buffers: Vec::new(), slices, bytes: 0 }
     }
 
     /// Bytes on the device.
     pub fn bytes(&self) -> u64 {
-        self.bytes + self.tiles.get().map_or(0, TensorWeights::bytes)
+        let tiles = [&self.halves, &self.codes].into_iter().filter_map(OnceLock::get);
+        self.bytes + tiles.map(TensorWeights::bytes).sum::<u64>()
+    }
+
+    fn tiled(&self, form: Form) -> &OnceLock<TensorWeights> {
+        match form.operands {
+            Operands::Half => &self.halves,
+            Operands::Float8 => &self.codes,
+        }
     }
 
     /// The weights in tiles for matrix units, uploaded when first asked for.
-    pub(super) fn tiles(&self, device: &Arc<Device>, order: &Fragments) -> Result<&TensorWeights, ExecError> {
-        if self.tiles.get().is_none() {
+    pub(super) fn tiles(
+        &self,
+        device: &Arc<Device>,
+        form: Form,
+        order: &Fragments,
+    ) -> Result<&TensorWeights, ExecError> {
+        let tiled = self.tiled(form);
+        if tiled.get().is_none() {
             let model = self.model.as_ref().expect("uploaded weights come from a model");
             // Of two that arrive at once the first stays.
-            let _ = self.tiles.set(TensorWeights::upload(device, model, order)?);
+            let _ = tiled.set(TensorWeights::upload(device, model, form.operands, order)?);
         }
-        Ok(self.tiles.get().expect("set above"))
+        Ok(tiled.get().expect("set above"))
     }
 
-    /// The buffer of a slice of [`Weights::tiles`].
-    pub(super) fn tile_buffer(&self, slice: Slice) -> &Buffer {
-        self.tiles.get().expect("a slice of them exists").buffer(slice)
+    /// The buffer of a slice of [`Weights::tiles`] in a form.
+    pub(super) fn tile_buffer(&self, form: Form, slice: Slice) -> &Buffer {
+        self.tiled(form).get().expect("a slice of them exists").buffer(slice)
     }
 
     pub(super) fn buffer(&self, slice: Slice) -> &Buffer {

@@ -25,14 +25,19 @@ pub enum CacheMode {
 }
 
 impl CacheMode {
+    /// The folder, when there is to be one.
+    #[must_use]
+    pub fn folder(&self) -> Option<PathBuf> {
+        match self {
+            Self::Folder(folder) => Some(folder.clone()),
+            Self::Off => None,
+            Self::User => user_folder(|name| std::env::var_os(name)),
+        }
+    }
+
     /// The file for a device, when there is a folder for it.
     pub(crate) fn file(&self, key: &CacheKey) -> Option<PathBuf> {
-        let folder = match self {
-            Self::Folder(folder) => folder.clone(),
-            Self::Off => return None,
-            Self::User => user_folder(|name| std::env::var_os(name))?,
-        };
-        Some(folder.join(key.file_name()))
+        Some(self.folder()?.join(key.file_name()))
     }
 }
 

@@ -137,7 +137,7 @@ impl Player {
         let plan = Plan::new(geometry);
         let form = match route {
             RouteArg::Cpu => Form::Cpu(Box::new(cpu::OnCpu::new(&plan, model)?)),
-            RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor => {
+            RouteArg::Auto | RouteArg::Exact | RouteArg::Tensor | RouteArg::Float8 => {
                 Form::Device(Box::new(on_device::OnDevice::new(engines, model, &plan, scene, keep)?))
             }
         };

@@ -47,8 +47,9 @@ impl OnDevice {
         let passes = Passes::new(&device)?;
         let inputs = FrameInputs { color: &color, kind, motion: Some(&motion) };
         let frame = Frame::new(&passes, &plan.geometry, inputs, network.features(), network.head())?;
-        if keep == Keep::All && kernels.route() == Route::Tensor {
-            bail!("route tensor runs whole blocks and keeps no tensor within them; take --route exact");
+        if keep == Keep::All && kernels.route() != Route::Exact {
+            let route = kernels.route().name();
+            bail!("route {route} runs whole blocks and keeps no tensor within them; take --route exact");
         }
         let name = format!("{} on {}", kernels.route().name(), device.caps().name);
         Ok(Self { device, kernels, weights, network, stepwise: None, frame, color, motion, name })

@@ -108,7 +108,6 @@ impl Groups {
     }
 
     /// Whether a tensor is never written.
-    #[cfg(test)]
     pub fn is_dropped(&self, id: TensorId) -> bool {
         self.dropped.contains(&id)
     }

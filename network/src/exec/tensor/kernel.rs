@@ -1,4 +1,27 @@
-//! The kernels of the route.
+//! The kernels of the matrix-unit routes.
+
+use super::trial::Trial;
+
+/// What the units multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operands {
+    /// Halves, 16 x 16 x 16.
+    Half,
+    /// E4M3 codes, 16 x 16 x 32.
+    Float8,
+}
+
+/// A form of the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Form {
+    pub operands: Operands,
+    /// Whether a software model takes the place of matrix units.
+    pub model: bool,
+    /// Whether sums may become left operands in registers; of halves alone.
+    pub strips: bool,
+    /// What is tried; of halves alone.
+    pub trial: Trial,
+}
 
 /// A kernel on matrix units; the shaders are `network/tensor/*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,10 +77,9 @@ impl TensorKernel {
         Self::VitMany,
     ];
 
-    /// Name of the shader on matrix units, or of the same one on the software model of them. `strips`: whether sums may become
-    /// left operands in registers.
-    pub fn shader(self, model: bool, strips: bool) -> String {
-        let small = if strips { "strip" } else { "block" };
+    /// Name of the shader in a form of the route.
+    pub fn shader(self, form: Form) -> String {
+        let small = if form.strips { "strip" } else { "block" };
         let (stem, variant) = match self {
             Self::Block32 => (small, "c32"),
             Self::BlockFirst => (small, "first"),
@@ -73,16 +95,20 @@ impl TensorKernel {
             Self::GemmNorm => ("gemm", "norm"),
             Self::SplitFfn => ("split_ffn", ""),
             Self::Attend => ("attend", ""),
-            Self::VitFew if strips => ("vit_strip", "few"),
-            Self::VitMany if strips => ("vit_strip", "many"),
+            Self::VitFew if form.strips => ("vit_strip", "few"),
+            Self::VitMany if form.strips => ("vit_strip", "many"),
             Self::VitFew | Self::VitMany => ("vit", ""),
         };
-        let variant = match (variant, model) {
-            ("", false) => "device".to_owned(),
-            ("", true) => "model".to_owned(),
-            (name, false) => name.to_owned(),
-            (name, true) => format!("{name}_model"),
-        };
+        let large = matches!(self, Self::Block128 | Self::Block256);
+        let parts = [
+            (!variant.is_empty(), variant),
+            (large && form.trial.lean, "lean"),
+            ((large || stem == "strip") && form.trial.coarse, "coarse"),
+            (form.operands == Operands::Float8, "float8"),
+            (form.model, "model"),
+        ];
+        let parts: Vec<&str> = parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part).collect();
+        let variant = if parts.is_empty() { "device".to_owned() } else { parts.join("_") };
         format!("network/tensor/{stem}.{variant}")
     }
 

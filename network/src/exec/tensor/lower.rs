@@ -11,7 +11,7 @@ use super::super::kernels::Kernel;
 use super::super::lower as exact;
 use super::super::step::{Bound, Step};
 use super::groups::{Block, Entry, Group, Groups};
-use super::kernel::TensorKernel;
+use super::kernel::{Form, TensorKernel};
 use super::weights::TensorWeights;
 use crate::geometry::{WINDOW, WindowGrid, windows};
 use crate::plan::{Format, Gemm, Normalise, OpId, Plan, TensorId, VitAttention, WindowAttention};
@@ -36,10 +36,8 @@ pub struct Lowering<'a> {
     pub groups: &'a Groups,
     /// For what the exact route's kernels do.
     pub exact: &'a exact::Lowering<'a>,
-    /// Whether sums may become left operands in registers.
-    pub strips: bool,
-    /// Whether a software model takes the place of matrix units; its workgroups' memory is the scratch buffer.
-    pub model: bool,
+    /// The form of the kernels. With a software model the workgroups' memory is the scratch buffer.
+    pub form: Form,
 }
 
 /// Bytes of a workgroup's memory in the software model.
@@ -49,7 +47,7 @@ impl Lowering<'_> {
     /// The dispatches of the group that starts at an operation; none when another group covers it.
     pub fn steps(&self, id: OpId) -> Result<Vec<Step>, ExecError> {
         let mut steps = self.device_steps(id)?;
-        if self.model {
+        if self.form.model {
             for step in steps.iter_mut().filter(|step| matches!(step.kernel, Kernel::Tensor(_))) {
                 let groups: u64 = step.groups.iter().map(|&n| u64::from(n)).product();
                 step.bound.push(Bound::Scratch(groups * MODEL_MEMORY));
@@ -231,8 +229,11 @@ impl Lowering<'_> {
             _ if n.is_multiple_of(128) && tiles(TensorKernel::GemmWide) >= FEW_WIDE_GROUPS => TensorKernel::GemmWide,
             _ => TensorKernel::GemmNarrow,
         };
-        let parts = k / gemm.partition;
-        let layers = parts > 1 && tiles(kernel) < FEW_GROUPS && !self.model;
+        // A trial: two parts of K where the contract has one, if the tiles are few.
+        let half = self.form.trial.split && k == 512 && gemm.partition == k && tiles(kernel) < FEW_GROUPS;
+        let partition = if half { k / 2 } else { gemm.partition };
+        let parts = k / partition;
+        let layers = parts > 1 && tiles(kernel) < FEW_GROUPS && !self.form.model;
         let chunk = kernel.chunk();
         let seed = gemm.seed.as_ref();
         let mut flags = u32::from(gemm.silu);
@@ -256,7 +257,7 @@ impl Lowering<'_> {
                     count as u32,
                     (k / chunk) as u32,
                     n as u32 / 16,
-                    (gemm.partition / chunk) as u32,
+                    (partition / chunk) as u32,
                     flags | published,
                 ],
                 groups: [(n / kernel.columns()) as u32, count.div_ceil(kernel.rows()) as u32, 1],
@@ -319,7 +320,7 @@ impl Lowering<'_> {
             let (op, limit) = (self.plan.op(op).label.clone(), self.exact.bounds.binding);
             return Err(ExecError::RowTooLarge { op, work: tokens, limit });
         }
-        let many = self.strips && tokens >= MANY_TOKENS;
+        let many = self.form.strips && tokens >= MANY_TOKENS;
         let (kernel, queries) = if many { (TensorKernel::VitMany, 128) } else { (TensorKernel::VitFew, 64) };
         Ok(vec![Step {
             op,

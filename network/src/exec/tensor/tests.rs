@@ -1,17 +1,18 @@
-//! The route's kernels, on a software model of the matrix units, against the CPU reference.
+//! The kernels of the matrix-unit routes, on a software model of the units, against the CPU reference.
 //!
-//! The model sums sixteen products in f32 and rounds to half; the contract truncates every product first. So a result
-//! differs by a code now and then. A wrong index, epilogue or fusion differs in most codes and by many.
+//! The model of halves sums sixteen products in f32 and rounds to half; the contract truncates every product first. So a result
+//! differs by a code now and then. A wrong index, epilogue or fusion differs in most codes and by many. The model of codes
+//! does the contract's step, and not a bit may differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gpu::testing::TestDevice;
 
-use super::super::kernels::Kernels;
+use super::super::kernels::{Kernels, Route};
 use super::super::{Network, NetworkOptions, Weights};
-use super::Groups;
 use super::groups::Group;
+use super::{Groups, Operands, Trial};
 use crate::geometry::{Extent, Geometry};
 use crate::model::Model;
 use crate::model::synth::{self, Preset};
@@ -114,21 +115,38 @@ struct Setup {
 }
 
 impl Setup {
-    fn new(preset: Preset) -> Self {
+    /// On the units of a device that has them, else on the model of them.
+    fn new(preset: Preset, operands: Operands) -> Self {
         let device = TestDevice::open().unwrap();
-        let model = synth::generate(preset, 11).unwrap();
-        let plan = Plan::new(&Geometry::new(Extent::new(64, 64)).unwrap());
-        let kernels = if super::missing(device.caps()).is_none() {
-            Kernels::new(&device, super::super::Route::Tensor)
-        } else {
-            Kernels::tensor_model(&device)
+        let kernels = match (super::missing(device.caps(), operands), operands) {
+            (Some(_), _) => Kernels::on_model(&device, operands, operands == Operands::Half, Trial::default()),
+            (None, Operands::Half) => Kernels::new(&device, Route::Tensor),
+            (None, Operands::Float8) => Kernels::new(&device, Route::Float8),
         };
-        let weights = Weights::upload(&device, &model).unwrap();
-        Self { kernels: kernels.unwrap(), weights, device, model, plan }
+        Self::with(preset, device, kernels.unwrap())
     }
 
-    /// The group whose first operation has this label, on a grid of `fine` tokens.
-    fn check(&self, label: &str, fine: Extent, options: NetworkOptions) {
+    /// On the model of halves, in a form of the kernels.
+    fn modelled(strips: bool, trial: Trial) -> Self {
+        let device = TestDevice::open().unwrap();
+        let kernels = Kernels::on_model(&device, Operands::Half, strips, trial).unwrap();
+        Self::with(Preset::Lively, device, kernels)
+    }
+
+    fn with(preset: Preset, device: TestDevice, kernels: Arc<Kernels>) -> Self {
+        let model = synth::generate(preset, 11).unwrap();
+        let plan = Plan::new(&Geometry::new(Extent::new(64, 64)).unwrap());
+        let weights = Weights::upload(&device, &model).unwrap();
+        Self { kernels, weights, device, model, plan }
+    }
+
+    /// Whether every bit must agree.
+    fn exact(&self) -> bool {
+        self.kernels.route() == Route::Float8
+    }
+
+    /// What the group whose first operation has this label publishes on a grid of `fine` tokens.
+    fn run(&self, label: &str, fine: Extent, options: NetworkOptions) -> Vec<Published> {
         let groups = Groups::of(&self.plan);
         let first = self.plan.ops.iter().position(|op| op.label == label).unwrap();
         let count =
@@ -164,18 +182,37 @@ impl Setup {
             network.run(u64::MAX).unwrap();
             assert!(all() == once, "{label}: another run gives other bytes");
         }
-        for id in outputs.into_iter().filter(|&id| !groups.is_dropped(id)) {
-            let tensor = plan.tensor(id);
-            let found = compare(tensor.format, &network.read_tensor(id).unwrap(), &data[&id].to_bytes());
-            eprintln!("{label} {}: {found:?}", tensor.label);
+        let published = |id: TensorId| Published {
+            name: format!("{label} {}", plan.tensor(id).label),
+            format: plan.tensor(id).format,
+            got: network.read_tensor(id).unwrap(),
+            want: data[&id].to_bytes(),
+        };
+        outputs.into_iter().filter(|&id| !groups.is_dropped(id)).map(published).collect()
+    }
+
+    /// Checks a group against the reference.
+    fn check(&self, label: &str, fine: Extent, options: NetworkOptions) {
+        for Published { name, format, got, want } in self.run(label, fine, options) {
+            let found = compare(format, &got, &want);
+            if self.exact() {
+                assert!(got == want, "{name}: {found:?}");
+                continue;
+            }
+            eprintln!("{name}: {found:?}");
             // A wrong index, epilogue or fusion gives an error of about one.
-            assert!(
-                found.error < 0.05 && (tensor.format == Format::Half || found.differ < 0.35),
-                "{label} {}",
-                tensor.label
-            );
+            let near = found.error < 0.05 && (format == Format::Half || found.differ < 0.35);
+            assert!(near, "{name}: {found:?}");
         }
     }
+}
+
+/// A tensor as the route published it and as the reference did.
+struct Published {
+    name: String,
+    format: Format,
+    got: Vec<u8>,
+    want: Vec<u8>,
 }
 
 const SEPARATE: NetworkOptions =
@@ -239,24 +276,96 @@ fn what_a_group_reads_outlives_what_it_writes() {
     }
 }
 
-#[test]
-fn groups_agree_with_the_reference() {
-    let setup = Setup::new(Preset::Lively);
-    for label in ["b0.adapter", "b1.expand", "b4.expand", "b66.merge", "b70.blend"] {
-        setup.check(label, Extent::new(20, 12), SEPARATE);
-    }
-    for label in ["b14.expand", "b62.merge", "b15.expand", "b23.branch", "b23.qkv"] {
-        setup.check(label, Extent::new(12, 12), SEPARATE);
-    }
-    for label in ["b4.transition", "b8.transition", "b66.upsample", "b23.ffn", "b30.project"] {
-        setup.check(label, Extent::new(12, 12), SEPARATE);
-    }
-    for label in ["b31.ffn", "b31.qkv", "b31.attention", "b39.upsample"] {
-        setup.check(label, Extent::new(12, 8), SEPARATE);
+/// A group of every kind with the tokens of its grid, smaller than its windows fill.
+const GROUPS: [(&str, (u32, u32)); 19] = [
+    ("b0.adapter", (20, 12)),
+    ("b1.expand", (20, 12)),
+    ("b4.expand", (20, 12)),
+    ("b66.merge", (20, 12)),
+    ("b70.blend", (20, 12)),
+    ("b14.expand", (12, 12)),
+    ("b62.merge", (12, 12)),
+    ("b15.expand", (12, 12)),
+    ("b23.branch", (12, 12)),
+    ("b23.qkv", (12, 12)),
+    ("b4.transition", (12, 12)),
+    ("b8.transition", (12, 12)),
+    ("b66.upsample", (12, 12)),
+    ("b23.ffn", (12, 12)),
+    ("b30.project", (12, 12)),
+    ("b31.ffn", (12, 8)),
+    ("b31.qkv", (12, 8)),
+    ("b31.attention", (12, 8)),
+    ("b39.upsample", (12, 8)),
+];
+
+fn check_groups(setup: &Setup) {
+    for (label, (width, height)) in GROUPS {
+        setup.check(label, Extent::new(width, height), SEPARATE);
     }
     // In several dispatches.
     let options = NetworkOptions { step_cost: Some(1), ..SEPARATE };
     for label in ["b0.adapter", "b4.expand", "b70.blend", "b66.upsample"] {
         setup.check(label, Extent::new(20, 28), options);
+    }
+}
+
+#[test]
+fn groups_agree_with_the_reference() {
+    check_groups(&Setup::new(Preset::Lively, Operands::Half));
+}
+
+#[test]
+fn groups_of_codes_are_the_reference_bit_for_bit() {
+    check_groups(&Setup::new(Preset::Lively, Operands::Float8));
+}
+
+/// Minus zeros, NaN codes in the weights and sums that saturate.
+#[test]
+fn groups_of_codes_are_exact_on_a_hostile_model() {
+    let setup = Setup::new(Preset::Hot, Operands::Float8);
+    for label in ["b0.adapter", "b70.blend", "b14.expand", "b23.branch", "b23.qkv", "b31.qkv", "b31.attention"] {
+        setup.check(label, Extent::new(8, 8), SEPARATE);
+    }
+}
+
+/// The kernels for devices on which sums cannot become left operands in registers: `block` for 32 and 64 channels too, and
+/// `vit`.
+#[test]
+fn groups_without_strips_agree_with_the_reference() {
+    let setup = Setup::modelled(false, Trial::default());
+    for label in ["b0.adapter", "b4.expand", "b66.merge", "b70.blend"] {
+        setup.check(label, Extent::new(20, 12), SEPARATE);
+    }
+    setup.check("b5.expand", Extent::new(12, 12), SEPARATE);
+    setup.check("b31.attention", Extent::new(12, 8), SEPARATE);
+}
+
+/// Loops that stay loops add in the same order.
+#[test]
+fn lean_blocks_are_the_usual_ones_bit_for_bit() {
+    let usual = Setup::modelled(true, Trial::default());
+    let lean = Setup::modelled(true, Trial { lean: true, ..Trial::default() });
+    for label in ["b62.merge", "b15.expand"] {
+        let extent = Extent::new(12, 8);
+        let (a, b) = (usual.run(label, extent, SEPARATE), lean.run(label, extent, SEPARATE));
+        assert!(!a.is_empty() && a.len() == b.len(), "{label}");
+        for (a, b) in a.iter().zip(&b) {
+            assert!(a.got == b.got, "{}", a.name);
+        }
+    }
+}
+
+/// Rounding and a sum in two parts come near the reference, too, and differ from the usual form.
+#[test]
+fn coarse_and_split_forms_are_near_the_reference() {
+    let usual = Setup::modelled(true, Trial::default());
+    let setup = Setup::modelled(true, Trial { coarse: true, split: true, lean: true });
+    for label in ["b4.expand", "b15.expand", "b23.ffn"] {
+        let extent = Extent::new(12, 8);
+        setup.check(label, extent, SEPARATE);
+        let (a, b) = (usual.run(label, extent, SEPARATE), setup.run(label, extent, SEPARATE));
+        let differ = a.iter().zip(&b).any(|(a, b)| a.got != b.got);
+        assert!(differ, "{label} is not in another form");
     }
 }

@@ -1,19 +1,24 @@
-//! Layout of matrices for matrix units: tiles of 16 x 16 halves, each 16 columns of 16 k.
+//! Layout of matrices for matrix units: tiles of sixteen columns, each of 16 halves or 32 codes.
 
 use half::f16;
 
 use crate::numerics::e4m3;
 
-/// Halves of a tile.
+/// Halves of a tile; a tile of codes has as many bytes.
 pub const TILE: usize = 256;
 
-/// A natural `[k][n]` matrix as `[k / 16][n / 16]` tiles.
-pub fn tiles(natural: &[u16], k: usize, n: usize) -> Vec<u16> {
-    let mut out = vec![0; natural.len()];
+/// k of a column of halves.
+pub const HALVES: usize = 16;
+/// k of a column of codes.
+pub const CODES: usize = 32;
+
+/// A natural `[k][n]` matrix as `[k / step][n / 16]` tiles.
+pub fn tiles<T: Copy + Default>(natural: &[T], k: usize, n: usize, step: usize) -> Vec<T> {
+    let mut out = vec![T::default(); natural.len()];
     let columns = n / 16;
-    for (at, tile) in out.chunks_exact_mut(TILE).enumerate() {
-        let (first_k, first_n) = (at / columns * 16, at % columns * 16);
-        for (column, values) in tile.chunks_exact_mut(16).enumerate() {
+    for (at, tile) in out.chunks_exact_mut(16 * step).enumerate() {
+        let (first_k, first_n) = (at / columns * step, at % columns * 16);
+        for (column, values) in tile.chunks_exact_mut(step).enumerate() {
             for (row, value) in values.iter_mut().enumerate() {
                 *value = natural[(first_k + row) * n + first_n + column];
             }
@@ -24,7 +29,7 @@ pub fn tiles(natural: &[u16], k: usize, n: usize) -> Vec<u16> {
 }
 
 /// Columns `first .. first + count` of a natural `[k][n]` matrix.
-pub fn columns(natural: &[u16], n: usize, first: usize, count: usize) -> Vec<u16> {
+pub fn columns<T: Copy>(natural: &[T], n: usize, first: usize, count: usize) -> Vec<T> {
     natural.chunks_exact(n).flat_map(|row| row[first..first + count].iter().copied()).collect()
 }
 
@@ -32,6 +37,12 @@ pub fn columns(natural: &[u16], n: usize, first: usize, count: usize) -> Vec<u16
 pub fn halves(codes: &[u8]) -> Vec<u16> {
     let table: Vec<u16> = (0..=255).map(e4m3::decode).collect();
     codes.iter().map(|&code| table[usize::from(code)]).collect()
+}
+
+/// Codes two to a half; NaN codes, which units would multiply as NaN, are zero.
+pub fn packed(codes: &[u8]) -> Vec<u16> {
+    let some = |code: u8| if code & 0x7f == e4m3::NAN_MAGNITUDE { 0 } else { code };
+    codes.as_chunks().0.iter().map(|&[low, high]| u16::from_le_bytes([some(low), some(high)])).collect()
 }
 
 /// A vector with each sixteen of its values in all sixteen rows of a tile, rows first.
@@ -51,13 +62,20 @@ mod tests {
 
     #[test]
     fn a_tile_holds_sixteen_columns_of_sixteen_k() {
-        let (k, n) = (32, 48);
+        let (k, n) = (64, 48);
         let natural: Vec<u16> = (0..k * n).map(|i| i as u16).collect();
-        let out = tiles(&natural, k, n);
-        for (kk, c) in [(0, 0), (5, 17), (31, 47), (16, 32)] {
-            let at = ((kk / 16) * (n / 16) + c / 16) * TILE + (c % 16) * 16 + kk % 16;
-            assert_eq!(out[at], natural[kk * n + c]);
+        for step in [HALVES, CODES] {
+            let out = tiles(&natural, k, n, step);
+            for (kk, c) in [(0, 0), (5, 17), (31, 47), (16, 32), (63, 40)] {
+                let at = ((kk / step) * (n / 16) + c / 16) * 16 * step + (c % 16) * step + kk % step;
+                assert_eq!(out[at], natural[kk * n + c]);
+            }
         }
+    }
+
+    #[test]
+    fn nan_codes_are_no_operands() {
+        assert_eq!(packed(&[0x38, 0x7f, 0xff, 0xfe]), [0x0038, 0xfe00]);
     }
 
     #[test]

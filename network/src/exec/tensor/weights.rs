@@ -1,4 +1,4 @@
-//! The weights of a model in tiles of halves, one contiguous piece a group of operations.
+//! The weights of a model in tiles of halves or codes, one contiguous piece a group of operations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use rayon::prelude::*;
 
 use super::super::ExecError;
 use super::super::weights::Slice;
+use super::Operands;
 use super::fragments::{Fragments, spread_tiles};
 use super::groups::{Block, Entry, Group, Groups};
-use super::tiles::{TILE, columns, halves, spread, tiles, widened};
+use super::tiles::{CODES, HALVES, TILE, columns, halves, packed, spread, tiles, widened};
 use crate::geometry::{Extent, Geometry};
 use crate::model::packing::physical_token;
 use crate::model::{Model, ModelError};
@@ -31,12 +32,12 @@ impl TensorWeights {
     ///
     /// # Errors
     /// The model lacks a record or a record is too short; the device has too little memory.
-    pub fn upload(device: &Arc<Device>, model: &Model, order: &Fragments) -> Result<Self, ExecError> {
+    pub fn upload(device: &Arc<Device>, model: &Model, form: Operands, order: &Fragments) -> Result<Self, ExecError> {
         let geometry = Geometry::new(Extent::new(64, 64)).expect("a size the contract accepts");
         let plan = Plan::new(&geometry);
         let groups = Groups::of(&plan);
         let named: Vec<(&str, &Group)> = groups.iter().map(|(op, group)| (plan.op(op).label.as_str(), group)).collect();
-        let layout = Layout { model, order };
+        let layout = Layout { model, form, order };
         let pieces = named
             .par_iter()
             .map(|(name, group)| Ok((*name, layout.piece(group)?)))
@@ -90,11 +91,12 @@ impl TensorWeights {
 #[derive(Clone, Copy)]
 struct Layout<'a> {
     model: &'a Model,
+    form: Operands,
     order: &'a Fragments,
 }
 
 impl Layout<'_> {
-    /// The halves of a group.
+    /// The halves of a group, or as many bytes of codes.
     fn piece(self, group: &Group) -> Result<Vec<u16>, ModelError> {
         match group {
             Group::Block(block) => self.block(block),
@@ -148,7 +150,7 @@ impl Layout<'_> {
             Entry::Codes => {}
             Entry::Adapter(o) => {
                 let natural: Vec<u16> = self.model.half_matrix(&o.weight)?.iter().map(|h| h.to_bits()).collect();
-                out.extend(self.tiles(&natural, o.weight.k, o.weight.n));
+                out.extend(self.half_tiles(&natural, o.weight.k, o.weight.n));
             }
             Entry::Merge(o) => out.extend(self.vector(&o.scale)?),
             Entry::Blend(o) => {
@@ -158,17 +160,25 @@ impl Layout<'_> {
         }
         if let Some(head) = &block.head {
             let natural: Vec<u16> = self.model.half_matrix(&head.weight)?.iter().map(|h| h.to_bits()).collect();
-            out.extend(self.tiles(&widened(&natural, head.weight.n), head.weight.k, 16));
+            out.extend(self.half_tiles(&widened(&natural, head.weight.n), head.weight.k, 16));
         }
         Ok(out)
     }
 
-    fn matrix(self, weight: &MatrixRef) -> Result<Vec<u16>, ModelError> {
-        Ok(halves(&self.model.fp8(weight)?))
+    /// Natural codes.
+    fn matrix(self, weight: &MatrixRef) -> Result<Vec<u8>, ModelError> {
+        self.model.fp8(weight)
     }
 
-    fn tiles(self, natural: &[u16], k: usize, n: usize) -> Vec<u16> {
-        let mut out = tiles(natural, k, n);
+    fn tiles(self, natural: &[u8], k: usize, n: usize) -> Vec<u16> {
+        match self.form {
+            Operands::Half => self.half_tiles(&halves(natural), k, n),
+            Operands::Float8 => packed(&tiles(natural, k, n, CODES)),
+        }
+    }
+
+    fn half_tiles(self, natural: &[u16], k: usize, n: usize) -> Vec<u16> {
+        let mut out = tiles(natural, k, n, HALVES);
         spread_tiles(&mut out, &self.order.weight);
         out
     }

@@ -1,5 +1,5 @@
 // What the kernels of whole window blocks read and publish (network section 4). Before include: CHANNELS, DENSE, WITH_ENTRY, WITH_HEAD,
-// STATE_STRIDE, and tile_memory.
+// OUT_STRIDE (elements of a row of raw halves), and tile_memory.
 #ifndef TENSOR_BLOCK_IO_GLSL
 #define TENSOR_BLOCK_IO_GLSL
 
@@ -37,17 +37,19 @@ const uint FLAG_POOL = 2u;
 #include "matrix.glsl"
 #include "tokens.glsl"
 
-// Where the block's weights lie. W1 and W2: [expert][k / 16][n / 16] tiles; QKV: [head][k / 16][6]; the others [k / 16][n / 16].
-const uint KT = CHANNELS / 16;
+// Where the block's weights lie. W1 and W2: [expert][step of k][n / 16] tiles; QKV: [head][step of k][6]; the others [step of
+// k][n / 16].
+const uint KT = STEPS(CHANNELS);
+const uint NC = CHANNELS / 16;
 const uint HEADS = CHANNELS / 32;
 const uint W1 = 0;
 const uint W2 = W1 + HEADS * KT * 8 * TILE;
-const uint W3 = W2 + HEADS * 16 * TILE;
-const uint FFN_SKIP = W3 + (DENSE ? 0 : KT * KT * TILE);
-const uint QKV = FFN_SKIP + KT * TILE;
+const uint W3 = W2 + HEADS * STEPS(128) * 2 * TILE;
+const uint FFN_SKIP = W3 + (DENSE ? 0 : KT * NC * TILE);
+const uint QKV = FFN_SKIP + NC * TILE;
 const uint PROJECT = QKV + HEADS * KT * 6 * TILE;
-const uint ATTENTION_SKIP = PROJECT + KT * KT * TILE;
-const uint PRIOR = ATTENTION_SKIP + KT * TILE;
+const uint ATTENTION_SKIP = PROJECT + KT * NC * TILE;
+const uint PRIOR = ATTENTION_SKIP + NC * TILE;
 const uint SCALES = PRIOR + HEADS * 512;
 // Merge scale, or input scale and block 0's, or the adapter; then the head.
 const uint EXTRA = SCALES + HEADS;
@@ -79,12 +81,12 @@ void entry(uvec2 pixel, uint part, out uvec4 low, out uvec4 high) {
 
 uvec4 quantise4(uvec4 w) { return uvec4(pair_quantise(w.x), pair_quantise(w.y), pair_quantise(w.z), pair_quantise(w.w)); }
 
-// Codes of rows `thread`, `thread` + `threads`, .. of `count` from `first`, whose raw halves are the state rows from element `state`.
+// Codes of rows `thread`, `thread` + `threads`, .. of `count` from `first`, whose raw halves are the rows from element `state`.
 void publish_rows(uint thread, uint threads, uint first, uint count, uint state, ivec2 origin) {
 #if !WITH_HEAD
     for (uint i = thread; i < count * (CHANNELS / 16); i += threads) {
         uvec2 pixel;
-        uint row = first + i / (CHANNELS / 16), part = i % (CHANNELS / 16), at = state + row * STATE_STRIDE + 2u * part;
+        uint row = first + i / (CHANNELS / 16), part = i % (CHANNELS / 16), at = state + row * OUT_STRIDE + 2u * part;
         if (token_pixel(origin, row, pixel))
             out_codes[((pixel.y - first_line) * width + pixel.x) * (CHANNELS / 16) + part] =
                 pack16(tile_memory[at], tile_memory[at + 1u]);
@@ -110,12 +112,12 @@ void publish_pooled(uint thread, uint threads, uint window, uint state, ivec2 or
         ivec2 source = 2 * pooled;
         uvec4 codes = uvec4(0u);
         if (source.x + 1 < int(width) && source.y + 1 < int(height)) {
-            uint row = state + tiled(uvec2(source - origin)) * STATE_STRIDE + 2u * part;
+            uint row = state + tiled(uvec2(source - origin)) * OUT_STRIDE + 2u * part;
             // A pixel's right neighbour is the next row, the one below the fourth.
             uvec4 sums[2];
             UNROLL for (uint h = 0; h < 2; h++) {
-                uvec4 a = tile_memory[row + h], b = tile_memory[row + STATE_STRIDE + h];
-                uvec4 c = tile_memory[row + 4u * STATE_STRIDE + h], d = tile_memory[row + 5u * STATE_STRIDE + h];
+                uvec4 a = tile_memory[row + h], b = tile_memory[row + OUT_STRIDE + h];
+                uvec4 c = tile_memory[row + 4u * OUT_STRIDE + h], d = tile_memory[row + 5u * OUT_STRIDE + h];
                 UNROLL for (uint w = 0; w < 4; w++)
                     sums[h][w] = pair_mul(pair_add(pair_add(a[w], b[w]), pair_add(c[w], d[w])), pair_of(HALF(0.25)));
             }

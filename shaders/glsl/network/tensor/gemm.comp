@@ -1,7 +1,7 @@
 // FP8 multiply on matrix units (numerics section 3): TILE_ROWS rows and TILE_COLUMNS columns a workgroup, codes in.
 //
-// Rows come 16 * CHUNK k at a time: codes are decoded to halves on their way to one of two shared buffers, while the other is
-// multiplied. Weight tiles come straight from memory. A partition's sum is added to the total with half adds, or with one
+// Rows come 16 * CHUNK k at a time: codes go as operands (halves, or with FLOAT8 as they are) to one of two shared buffers, while the
+// other is multiplied. Weight tiles come straight from memory. A partition's sum is added to the total with half adds, or with one
 // partition a workgroup layer left as halves [partition][row][channel] for gemm_join.
 //
 // `norm` is a ViT QKV matrix with the normalisation behind it (numerics section 6): TILE_COLUMNS are one head.
@@ -18,6 +18,18 @@
 #pragma variant thin_model TILE_ROWS=64 TILE_COLUMNS=64 WARPS=4 CHUNK=2 WITH_NORM=0 MATRIX_MODEL=1
 #pragma variant half_model TILE_ROWS=64 TILE_COLUMNS=32 WARPS=4 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=1
 #pragma variant norm_model TILE_ROWS=64 TILE_COLUMNS=96 WARPS=4 CHUNK=4 WITH_NORM=1 MATRIX_MODEL=1
+#pragma variant tall_float8 FLOAT8=1 TILE_ROWS=128 TILE_COLUMNS=128 WARPS=8 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=0
+#pragma variant wide_float8 FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=128 WARPS=8 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=0
+#pragma variant narrow_float8 FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=64 WARPS=4 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=0
+#pragma variant thin_float8 FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=64 WARPS=4 CHUNK=2 WITH_NORM=0 MATRIX_MODEL=0
+#pragma variant half_float8 FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=32 WARPS=4 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=0
+#pragma variant norm_float8 FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=96 WARPS=4 CHUNK=4 WITH_NORM=1 MATRIX_MODEL=0
+#pragma variant tall_float8_model FLOAT8=1 TILE_ROWS=128 TILE_COLUMNS=128 WARPS=8 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=1
+#pragma variant wide_float8_model FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=128 WARPS=8 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=1
+#pragma variant narrow_float8_model FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=64 WARPS=4 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=1
+#pragma variant thin_float8_model FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=64 WARPS=4 CHUNK=2 WITH_NORM=0 MATRIX_MODEL=1
+#pragma variant half_float8_model FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=32 WARPS=4 CHUNK=4 WITH_NORM=0 MATRIX_MODEL=1
+#pragma variant norm_float8_model FLOAT8=1 TILE_ROWS=64 TILE_COLUMNS=96 WARPS=4 CHUNK=4 WITH_NORM=1 MATRIX_MODEL=1
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -25,6 +37,9 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
+#if FLOAT8
+#extension GL_EXT_float_e4m3 : require
+#endif
 #endif
 
 layout(local_size_x = 32 * WARPS) in;
@@ -34,16 +49,20 @@ layout(local_size_x = 32 * WARPS) in;
 #define MT (TILE_ROWS / 16 / WARPS_M)
 #define NT (TILE_COLUMNS / 16 / WARPS_N)
 
-// Elements of eight halves of a buffer's row and of an output row.
-#define BUFFER_STRIDE (2 * CHUNK + 1)
-const uint OUT_STRIDE = TILE_COLUMNS / 8 + 1;
-const uint BUFFERS = 2 * TILE_ROWS * BUFFER_STRIDE, OUT = TILE_ROWS * OUT_STRIDE;
 #define MODEL_BINDING 5
 #include "memory.glsl"
+
+// Steps of k of a chunk; elements of a buffer's row and of an output row.
+#define CHUNK_STEPS STEPS(16 * CHUNK)
+#define BUFFER_STRIDE (OPERAND * CHUNK + 1)
+const uint OUT_STRIDE = TILE_COLUMNS / 8 + 1;
+const uint BUFFERS = 2 * TILE_ROWS * BUFFER_STRIDE, OUT = TILE_ROWS * OUT_STRIDE;
+// Nothing is stored as codes from accumulators.
+#define STAGES 0u
 TILE_MEMORY(BUFFERS > OUT ? BUFFERS : OUT)
 
 layout(binding = 0, std430) readonly buffer Input { uvec4 input_codes[]; };
-// Tiles [k / 16][n / 16], then the scale of every output tile, or the head scales.
+// Tiles [step of k][n / 16], then the scale of every output tile, or the head scales.
 layout(binding = 1, std430) readonly restrict buffer Weights { uvec4 weights[]; };
 layout(binding = 2, std430) readonly buffer Skip { uvec4 skip_words[]; };
 layout(binding = 3, std430) writeonly buffer OutHalf { uvec4 out_halves[]; };
@@ -94,7 +113,7 @@ void main() {
         }
         group_barrier();
         UNROLL for (uint j = 0; j < NT; j++) {
-            MatrixC scale = load_c_weights(CHUNK * chunks * tiles * TILE + (own_tile + j) * TILE);
+            MatrixC scale = load_c_weights(CHUNK_STEPS * chunks * tiles * TILE + (own_tile + j) * TILE);
             UNROLL for (uint i = 0; i < MT; i++) {
                 acc[i][j] = load_c(own_out + 16u * i * OUT_STRIDE + 2u * j, OUT_STRIDE);
                 MATRIX_ZIP(acc[i][j], scale, pair_mul);
@@ -107,17 +126,17 @@ void main() {
     bool first_part = true;
     RowCodes codes = load_rows(thread, first_row, from, chunks, rows);
     store_rows(thread, 0u, codes);
-#define FIRST_TILE(kt, j) (((CHUNK * from + (kt)) * tiles + own_tile + (j)) * TILE)
-    PREFETCH_TILES(ring, NT, CHUNK, FIRST_TILE)
+#define FIRST_TILE(kt, j) (((CHUNK_STEPS * from + (kt)) * tiles + own_tile + (j)) * TILE)
+    PREFETCH_TILES(ring, NT, CHUNK_STEPS, FIRST_TILE)
     group_barrier();
     for (uint chunk = from; chunk < end; chunk++) {
         uint buffer_at = (chunk - from & 1u) * TILE_ROWS * BUFFER_STRIDE;
         if (chunk + 1u < end) codes = load_rows(thread, first_row, chunk + 1u, chunks, rows);
-#define WEIGHT_TILE(kt, j) (((CHUNK * chunk + (kt)) * tiles + own_tile + (j)) * TILE)
-        MULTIPLY_PREFETCHED(ring, acc, MT, NT, CHUNK, buffer_at + 16u * MT * warp_m * BUFFER_STRIDE, BUFFER_STRIDE, WEIGHT_TILE)
+#define WEIGHT_TILE(kt, j) (((CHUNK_STEPS * chunk + (kt)) * tiles + own_tile + (j)) * TILE)
+        MULTIPLY_PREFETCHED(ring, acc, MT, NT, CHUNK_STEPS, buffer_at + 16u * MT * warp_m * BUFFER_STRIDE, BUFFER_STRIDE, WEIGHT_TILE)
         if (chunk + 1u < end) {
-#define NEXT_TILE(kt, j) WEIGHT_TILE(CHUNK + (kt), j)
-            FILL_RING(ring, NT, CHUNK, NEXT_TILE)
+#define NEXT_TILE(kt, j) WEIGHT_TILE(CHUNK_STEPS + (kt), j)
+            FILL_RING(ring, NT, CHUNK_STEPS, NEXT_TILE)
             store_rows(thread, (chunk + 1u - from & 1u) * TILE_ROWS * BUFFER_STRIDE, codes);
         }
         group_barrier();
@@ -153,7 +172,7 @@ void main() {
         }
         if (part < 2u) {
             uint factor = cosine_factor_vit(v);
-            uint scale = weights[CHUNK * chunks * tiles * TILE + gl_WorkGroupID.x].x;
+            uint scale = weights[CHUNK_STEPS * chunks * tiles * TILE + gl_WorkGroupID.x].x;
             UNROLL for (uint i = 0; i < 16; i++) {
                 v[i] = pair_mul(v[i], factor);
                 if (part == 0u) v[i] = pair_mul(pair_mul(v[i], pair_of(HALF(5.65625))), scale);

@@ -3,6 +3,12 @@
 #ifndef TENSOR_PAIRS_GLSL
 #define TENSOR_PAIRS_GLSL
 
+// With COARSE an operand between two products is rounded to four significant bits also where codes have a coarser grid, below
+// 2^-6: half the instructions.
+#ifndef COARSE
+#define COARSE 0
+#endif
+
 #if MATRIX_MODEL
 #include "numerics.glsl"
 
@@ -40,16 +46,20 @@ uint pair_silu(uint w) {
     return half_pack(silu(x.x), silu(x.y));
 }
 
+#if !COARSE
 // The values of the nearest codes.
 uint pair_quantise(uint w) { return pair_from_codes(pair_codes(w)); }
+#endif
 
-uint pair_reciprocal(uint w) { return half_from_f32(reciprocal(half_to_f32(w & 0xffffu))) * 0x10001u; }
-uint pair_reciprocal_sqrt(uint w) { return half_from_f32(reciprocal_sqrt(half_to_f32(w & 0xffffu))) * 0x10001u; }
 #define HALF(v) v
 
 #else
 #include "half_pairs.glsl"
+#if FLOAT8
+#include "numerics.glsl"
+#endif
 
+#if !COARSE
 // The values of the nearest codes. 2^(e + 7), e at least that of the smallest normal code, has the unit of a code's last place:
 // adding and taking it off rounds to even. `opaque_zero` is a zero of which the compiler does not know, for some take
 // (a + b) - b for a.
@@ -59,18 +69,39 @@ uint pair_quantise(uint w) {
     uint sum = pair_add(pair_bits(a), big);
     return pair_sub(sum, big ^ opaque_zero) | (w & 0x80008000u);
 }
+#endif
+
+#define HALF(v) float16_t(v)
+#endif
+
+// Through f32: as the contract has it for the model and for codes, as the device likes for halves, whose sums are not the
+// contract's anyway.
+#define EXACT_F32 (MATRIX_MODEL || FLOAT8)
 
 uint pair_reciprocal(uint w) {
+#if EXACT_F32
+    return half_from_f32(reciprocal(half_to_f32(w & 0xffffu))) * 0x10001u;
+#else
     float y = 1.0 / unpackHalf2x16(w).x;
     return packHalf2x16(vec2(y, y));
+#endif
 }
 
 uint pair_reciprocal_sqrt(uint w) {
+#if EXACT_F32
+    return half_from_f32(reciprocal_sqrt(half_to_f32(w & 0xffffu))) * 0x10001u;
+#else
     float x = unpackHalf2x16(w).x;
     float y = x == 0.0 ? uintBitsToFloat(0x7f800000u) : inversesqrt(x);
     return packHalf2x16(vec2(y, y));
+#endif
 }
-#define HALF(v) float16_t(v)
+
+#if COARSE
+uint pair_quantise(uint w) {
+    uint a = pair_clamp(w, HALF(-448.0), HALF(448.0));
+    return (a + 0x003f003fu + ((a >> 7) & 0x00010001u)) & 0xff80ff80u;
+}
 #endif
 
 uint pair_silu_quantise(uint w) { return pair_quantise(pair_silu(w)); }
@@ -116,7 +147,7 @@ uint pair_exp_vit(uint scores) {
 
 // Of each half by itself.
 uint pair_reciprocals(uint w) {
-#if MATRIX_MODEL
+#if EXACT_F32
     vec2 x = half_unpack(w);
     return half_pack(reciprocal(x.x), reciprocal(x.y));
 #else
@@ -125,7 +156,7 @@ uint pair_reciprocals(uint w) {
 }
 
 uint pair_reciprocal_sqrts(uint w) {
-#if MATRIX_MODEL
+#if EXACT_F32
     vec2 x = half_unpack(w);
     return half_pack(reciprocal_sqrt(x.x), reciprocal_sqrt(x.y));
 #else
@@ -137,7 +168,7 @@ uint pair_reciprocal_sqrts(uint w) {
 
 // The nearest half of an f32, in both halves.
 uint pair_rounded(float v) {
-#if MATRIX_MODEL
+#if EXACT_F32
     return half_from_f32(v) * 0x10001u;
 #else
     return packHalf2x16(vec2(v, v));
@@ -158,10 +189,12 @@ uint cosine_factor(uint v[16]) {
 uint cosine_factor_vit(uint v[16]) {
     uint r[8];
     for (uint c = 0; c < 8; c++) {
-        vec2 low = unpackHalf2x16(v[c]), high = unpackHalf2x16(pair_mul(v[c + 8], v[c + 8]));
-#if MATRIX_MODEL
+        uint squares = pair_mul(v[c + 8], v[c + 8]);
+#if EXACT_F32
+        vec2 low = half_unpack(v[c]), high = half_unpack(squares);
         r[c] = half_pack(half_round(low.x * low.x + high.x), half_round(low.y * low.y + high.y));
 #else
+        vec2 low = unpackHalf2x16(v[c]), high = unpackHalf2x16(squares);
         r[c] = packHalf2x16(low * low + high);
 #endif
     }

@@ -1,15 +1,7 @@
-// Rows of codes, a chunk of 16 * CHUNK channels at a time, into shared memory as halves. Before include: WARPS, CHUNK,
+// Rows of codes, a chunk of 16 * CHUNK channels at a time, into shared memory as operands. Before include: WARPS, CHUNK,
 // TILE_ROWS, BUFFER_STRIDE, input_codes.
 #ifndef TENSOR_ROWS_GLSL
 #define TENSOR_ROWS_GLSL
-
-#if MATRIX_MODEL
-#define warp_index() (gl_LocalInvocationIndex >> 5)
-#define lane_index() (gl_LocalInvocationIndex & 31u)
-#else
-#define warp_index() gl_SubgroupID
-#define lane_index() gl_SubgroupInvocationID
-#endif
 
 // CHUNK invocations a row, and so many rows an invocation.
 #define LOADS (TILE_ROWS * CHUNK / (32 * WARPS))
@@ -29,11 +21,7 @@ RowCodes load_rows(uint thread, uint first_row, uint chunk, uint chunks, uint ro
 
 void store_rows(uint thread, uint at, RowCodes codes) {
     UNROLL for (uint i = 0; i < LOADS; i++) {
-        uvec4 low, high;
-        unpack16(codes.w[i], low, high);
-        uint to = at + (thread / CHUNK + ROWS_A_LOAD * i) * BUFFER_STRIDE + 2u * (thread % CHUNK);
-        tile_memory[to] = low;
-        tile_memory[to + 1u] = high;
+        put_codes(at + (thread / CHUNK + ROWS_A_LOAD * i) * BUFFER_STRIDE + OPERAND * (thread % CHUNK), codes.w[i]);
     }
 }
 

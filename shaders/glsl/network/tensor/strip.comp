@@ -12,6 +12,14 @@
 #pragma variant first_model CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=1
 #pragma variant last_model CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=1
 #pragma variant c64_model CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
+#pragma variant c32_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=0
+#pragma variant first_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=0
+#pragma variant last_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=0
+#pragma variant c64_coarse COARSE=1 CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=0
+#pragma variant c32_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
+#pragma variant first_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=1
+#pragma variant last_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=1
+#pragma variant c64_coarse_model COARSE=1 CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -29,6 +37,7 @@ layout(local_size_x = 64) in;
 #define NT (CHANNELS / 16)
 
 const uint STATE_STRIDE = CHANNELS / 8 + 1;
+#define OUT_STRIDE STATE_STRIDE
 // Rows of K and V.
 const uint KEYS = 64 * STATE_STRIDE;
 #define KEY_STRIDE 9
@@ -132,7 +141,7 @@ void main() {
                 a[i] = as_a(narrow[i][k]);
             }
             UNROLL for (uint j = 0; j < NT; j++) {
-                MatrixB b = load_b_weights(W3 + ((2u * expert + k) * KT + j) * TILE);
+                MatrixB b = load_b_weights(W3 + ((2u * expert + k) * NC + j) * TILE);
                 UNROLL for (uint i = 0; i < 2; i++) acc[i][j] = multiply(a[i], b, acc[i][j]);
             }
         }
@@ -215,7 +224,7 @@ void main() {
                 MATRIX_MAP(o[k], pair_quantise);
                 MatrixA a = as_a(o[k]);
                 UNROLL for (uint j = 0; j < NT; j++)
-                    acc[i][j] = multiply(a, load_b_weights(PROJECT + ((2u * head + k) * KT + j) * TILE), acc[i][j]);
+                    acc[i][j] = multiply(a, load_b_weights(PROJECT + ((2u * head + k) * NC + j) * TILE), acc[i][j]);
             }
         }
     }

@@ -1,15 +1,7 @@
-// Invocations by warp, and the tokens of a window (network section 4.4). All rows are in physical order, so that groups of sixteen
+// The tokens of a window (network section 4.4). All rows are in physical order, so that groups of sixteen
 // keys are those of the contract. Before include: the push constants width, height, phase, first_line, first_window.
 #ifndef TENSOR_TOKENS_GLSL
 #define TENSOR_TOKENS_GLSL
-
-#if MATRIX_MODEL
-#define warp_index() (gl_LocalInvocationIndex >> 5)
-#define lane_index() (gl_LocalInvocationIndex & 31u)
-#else
-#define warp_index() gl_SubgroupID
-#define lane_index() gl_SubgroupInvocationID
-#endif
 
 // Natural position (x, y) of physical token p of an 8x8 window.
 uvec2 untiled(uint p) { return uvec2(((p >> 4) & 1u) * 4u + (p & 3u), (p >> 5) * 4u + ((p >> 2) & 3u)); }

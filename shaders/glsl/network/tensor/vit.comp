@@ -3,6 +3,8 @@
 #version 460
 #pragma variant device WARPS=4 MATRIX_MODEL=0
 #pragma variant model WARPS=4 MATRIX_MODEL=1
+#pragma variant float8 FLOAT8=1 WARPS=4 MATRIX_MODEL=0
+#pragma variant float8_model FLOAT8=1 WARPS=4 MATRIX_MODEL=1
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -10,6 +12,9 @@
 #extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
+#if FLOAT8
+#extension GL_EXT_float_e4m3 : require
+#endif
 #endif
 
 layout(local_size_x = 128) in;
@@ -21,6 +26,8 @@ const uint WORK = 2 * 64 * STRIDE;
 #define MODEL_BINDING 3
 #include "memory.glsl"
 TILE_MEMORY(3 * 64 * STRIDE)
+// Nothing is stored as codes but what four invocations hold.
+#define STAGES WORK
 
 layout(binding = 0, std430) readonly buffer Qkv { uvec4 qkv_codes[]; };
 // Not read: the matrix operations name it.
@@ -36,27 +43,19 @@ layout(push_constant) uniform Push {
 
 #define opaque_zero (flags >> 31)
 #include "matrix.glsl"
+#include "softmax.glsl"
 
-#if MATRIX_MODEL
-#define warp_index() (gl_LocalInvocationIndex >> 5)
-#define lane_index() (gl_LocalInvocationIndex & 31u)
-#else
-#define warp_index() gl_SubgroupID
-#define lane_index() gl_SubgroupInvocationID
-#endif
-
-// Sixteen codes of a token's head to two elements: parts 0 and 1 are Q, 2 and 3 K, 4 and 5 V.
+// Sixteen codes of a token's head as an operand: parts 0 and 1 are Q, 2 and 3 K, 4 and 5 V.
 void copy(uint token, uint head, uint part, uint at) {
-    uvec4 codes = uvec4(0u), low, high;
+    uvec4 codes = uvec4(0u);
     if (token < tokens) codes = qkv_codes[(token * heads + head) * 6u + part];
-    unpack16(codes, low, high);
-    tile_memory[at] = low, tile_memory[at + 1u] = high;
+    put_codes(at, codes);
 }
 
 void main() {
     uint thread = gl_LocalInvocationIndex, warp = warp_index(), lane = lane_index();
     uint first_query = 64u * gl_WorkGroupID.x, head = gl_WorkGroupID.y;
-    copy(first_query + (thread >> 1), head, thread & 1u, QUERIES + (thread >> 1) * STRIDE + 2u * (thread & 1u));
+    copy(first_query + (thread >> 1), head, thread & 1u, QUERIES + (thread >> 1) * STRIDE + OPERAND * (thread & 1u));
     uint rows = WORK + 16u * warp * STRIDE;
     MatrixC o[2];
     o[0] = zero_c(), o[1] = zero_c();
@@ -68,12 +67,12 @@ void main() {
         group_barrier();
         UNROLL for (uint i = 0; i < 2; i++) {
             uint key = (thread >> 2) + 32u * i;
-            copy(block + key, head, 2u + part, key * STRIDE + 2u * part);
+            copy(block + key, head, 2u + part, key * STRIDE + OPERAND * part);
         }
         group_barrier();
         MatrixC s[4];
         UNROLL for (uint j = 0; j < 4; j++) s[j] = zero_c();
-        UNROLL for (uint kt = 0; kt < 2; kt++) {
+        UNROLL for (uint kt = 0; kt < STEPS(32); kt++) {
             MatrixA a = load_a(QUERIES + 16u * warp * STRIDE + 2u * kt, STRIDE);
             UNROLL for (uint j = 0; j < 4; j++) {
                 MatrixB b = load_b_columns(16u * j * STRIDE + 2u * kt, STRIDE);
@@ -86,22 +85,22 @@ void main() {
         }
         warp_barrier();
         UNROLL for (uint pass = 0; pass < 2; pass++) {
-            uint at = rows + (8u * pass + (lane >> 2)) * STRIDE, t = 0u;
+            uint at = rows + (8u * pass + (lane >> 2)) * STRIDE, t = 0u, e[8];
+            UNROLL for (uint j = 0; j < 8; j++) e[j] = tile_memory[at + j][part];
+            store_weights(at, part, e);
             UNROLL for (uint j = 0; j < 4; j++) {
-                uint a = tile_memory[at + 2 * j][part], b = tile_memory[at + 2 * j + 1][part];
-                tile_memory[at + 2 * j][part] = pair_quantise(a);
-                tile_memory[at + 2 * j + 1][part] = pair_quantise(b);
-                t = j == 0 ? pair_add(a, b) : pair_add(t, pair_add(a, b));
+                uint b = pair_add(e[2 * j], e[2 * j + 1]);
+                t = j == 0 ? b : pair_add(t, b);
             }
             uint sum = subgroupShuffle(t, lanes);
             UNROLL for (uint i = 1; i < 4; i++) sum = pair_add(sum, subgroupShuffle(t, lanes + i));
             totals[pass] = pair_add(totals[pass], pair_across(sum));
         }
         warp_barrier();
-        UNROLL for (uint kt = 0; kt < 4; kt++) {
+        UNROLL for (uint kt = 0; kt < STEPS(64); kt++) {
             MatrixA a = load_a(rows + 2u * kt, STRIDE);
             UNROLL for (uint j = 0; j < 2; j++) {
-                MatrixB b = load_b_rows(16u * kt * STRIDE + 4u + 2u * j, STRIDE);
+                MatrixB b = load_b_rows(K_TILE * kt * STRIDE + 2u * OPERAND + OPERAND * j, STRIDE);
                 o[j] = multiply(a, b, o[j]);
             }
         }

@@ -40,18 +40,11 @@ layout(push_constant) uniform Push {
 #define opaque_zero (flags >> 31)
 #include "matrix.glsl"
 
-#if MATRIX_MODEL
-#define warp_index() (gl_LocalInvocationIndex >> 5)
-#else
-#define warp_index() gl_SubgroupID
-#endif
-
-// Sixteen codes of a token's head to two elements: parts 0 and 1 are Q, 2 and 3 K, 4 and 5 V.
+// Sixteen codes of a token's head as an operand: parts 0 and 1 are Q, 2 and 3 K, 4 and 5 V.
 void copy(uint token, uint head, uint part, uint at) {
-    uvec4 codes = uvec4(0u), low, high;
+    uvec4 codes = uvec4(0u);
     if (token < tokens) codes = qkv_codes[(token * heads + head) * 6u + part];
-    unpack16(codes, low, high);
-    tile_memory[at] = low, tile_memory[at + 1u] = high;
+    put_codes(at, codes);
 }
 
 void main() {

@@ -1,8 +1,8 @@
 // Tokens of a window, and attention within it (numerics section 9, network section 4.4).
 //
 // All rows are in physical order, so that groups of sixteen keys are those of the contract. Before include: WARPS (4 or 8),
-// WORK (first element of the work rows), WORK_STRIDE (elements of a row, at least 13), ATTENDED (element of a work row where the
-// attended halves go, 0 or at least 12), and the push constants width, height, phase, first_line, first_window.
+// WORK (first element of the work rows), WORK_STRIDE (elements of a row, at least 13), ATTENDED (element of a work row where what
+// is attended goes, 0 or at least 12), and the push constants width, height, phase, first_line, first_window.
 #ifndef TENSOR_WINDOW_GLSL
 #define TENSOR_WINDOW_GLSL
 
@@ -18,15 +18,26 @@ const uint THREADS = 32 * WARPS;
 
 uint work_row(uint row) { return WORK + row * WORK_STRIDE; }
 
-// Q and K of work rows (elements 0..3 and 4..7), raw, to normalised values of codes.
+// Q and K of work rows (elements 0..3 and 4..7), raw, to normalised operands. V (elements 8..11) is an operand already, or with
+// FLOAT8 raw as well.
 void normalise_rows(uint thread, uint scale) {
-    for (uint job = thread; job < 128u; job += THREADS) {
+    for (uint job = thread; job < (FLOAT8 != 0 ? 192u : 128u); job += THREADS) {
         uint at = work_row(job & 63u) + 4u * (job >> 6);
         uint v[16];
         UNROLL for (uint e = 0; e < 4; e++) {
             uvec4 w = tile_memory[at + e];
             UNROLL for (uint i = 0; i < 4; i++) v[4 * e + i] = w[i];
         }
+#if FLOAT8
+        uint factor = cosine_factor(v);
+        UNROLL for (uint i = 0; i < 16; i++) {
+            if (job < 128u) v[i] = pair_mul(v[i], factor);
+            if (job < 64u) v[i] = pair_mul(v[i], scale);
+        }
+        UNROLL for (uint e = 0; e < 2; e++)
+            tile_memory[at + e] = pack16(uvec4(v[8 * e], v[8 * e + 1], v[8 * e + 2], v[8 * e + 3]),
+                                         uvec4(v[8 * e + 4], v[8 * e + 5], v[8 * e + 6], v[8 * e + 7]));
+#else
         uint factor = cosine_factor(v);
         UNROLL for (uint i = 0; i < 16; i++) {
             v[i] = pair_mul(v[i], factor);
@@ -34,8 +45,11 @@ void normalise_rows(uint thread, uint scale) {
             v[i] = pair_quantise_any(v[i]);
         }
         UNROLL for (uint e = 0; e < 4; e++) tile_memory[at + e] = uvec4(v[4 * e], v[4 * e + 1], v[4 * e + 2], v[4 * e + 3]);
+#endif
     }
 }
+
+#include "softmax.glsl"
 
 // Scores in elements 0..7 of work rows to weights. Four invocations a row: each has every fourth pair of keys, which keeps the
 // order of the contract's sums.
@@ -53,12 +67,13 @@ void softmax_rows(uint warp, uint lane) {
         uint sum = subgroupShuffle(t, first);
         UNROLL for (uint i = 1; i < 4; i++) sum = pair_add(sum, subgroupShuffle(t, first + i));
         uint factor = pair_reciprocal(pair_across(sum));
-        UNROLL for (uint j = 0; j < 8; j++) tile_memory[at + j][part] = pair_quantise(pair_mul(e[j], factor));
+        UNROLL for (uint j = 0; j < 8; j++) e[j] = pair_mul(e[j], factor);
+        store_weights(at, part, e);
     }
 }
 
-// Attends with normalised Q, K (elements 0..7) and V (elements 8..11) of the work rows; values of attended codes end up in elements
-// ATTENDED.. of the rows. All invocations have passed a barrier since the rows were written, and need one before they read.
+// Attends with normalised Q, K (elements 0..7) and V (elements 8..11) of the work rows; what is attended ends up as an operand in
+// elements ATTENDED.. of the rows. All invocations have passed a barrier since the rows were written, and need one before they read.
 // `prior` is the position of the head's prior.
 void attend(uint warp, uint lane, uint prior) {
     uint m = warp / SHARING, part = warp % SHARING;
@@ -66,7 +81,7 @@ void attend(uint warp, uint lane, uint prior) {
     MatrixC s[SCORE_TILES];
     UNROLL for (uint j = 0; j < SCORE_TILES; j++)
         s[j] = load_c_weights(prior + (4u * m + part * SCORE_TILES + j) * TILE);
-    UNROLL for (uint kt = 0; kt < 2; kt++) {
+    UNROLL for (uint kt = 0; kt < STEPS(32); kt++) {
         MatrixA a = load_a(rows + 2u * kt, WORK_STRIDE);
         UNROLL for (uint j = 0; j < SCORE_TILES; j++) {
             MatrixB b = load_b_columns(work_row(16u * (part * SCORE_TILES + j)) + 4u + 2u * kt, WORK_STRIDE);
@@ -87,10 +102,10 @@ void attend(uint warp, uint lane, uint prior) {
 #endif
     MatrixC o[VALUE_TILES];
     UNROLL for (uint j = 0; j < VALUE_TILES; j++) o[j] = zero_c();
-    UNROLL for (uint kt = 0; kt < 4; kt++) {
+    UNROLL for (uint kt = 0; kt < STEPS(64); kt++) {
         MatrixA a = load_a(rows + 2u * kt, WORK_STRIDE);
         UNROLL for (uint j = 0; j < VALUE_TILES; j++) {
-            MatrixB b = load_b_rows(work_row(16u * kt) + 8u + 2u * (part * VALUE_TILES + j), WORK_STRIDE);
+            MatrixB b = load_b_rows(work_row(K_TILE * kt) + 8u + OPERAND * (part * VALUE_TILES + j), WORK_STRIDE);
             o[j] = multiply(a, b, o[j]);
         }
     }
@@ -99,10 +114,8 @@ void attend(uint warp, uint lane, uint prior) {
 #elif ATTENDED == 0
     warp_barrier();
 #endif
-    UNROLL for (uint j = 0; j < VALUE_TILES; j++) {
-        MATRIX_MAP(o[j], pair_quantise);
-        store_c(o[j], rows + ATTENDED + 2u * (part * VALUE_TILES + j), WORK_STRIDE);
-    }
+    UNROLL for (uint j = 0; j < VALUE_TILES; j++)
+        PUBLISH(o[j], rows + ATTENDED + OPERAND * (part * VALUE_TILES + j), WORK_STRIDE)
 }
 
 #endif
