@@ -12,6 +12,7 @@ use gpu::{
     Bind, Buffer, BufferDesc, BufferUsage, CommandBuffer, ComputePipeline, DescriptorArena, Device, DeviceSelector,
     Instance, InstanceDesc, MemoryKind, PipelineDesc, Timestamps,
 };
+use network::exec::tensor;
 
 /// Variant, and tiles a warp multiplies at a time.
 const FORMS: [(&str, u64); 7] =
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let instance = Instance::new(&InstanceDesc::default())?;
     let device = Device::open(&instance, &DeviceSelector::parse(&name))?;
-    if let Some(reason) = network::exec::tensor::missing(device.caps()) {
+    if let Some(reason) = tensor::missing(device.caps(), tensor::Operands::Half) {
         return Err(format!("{}: {reason}", device.caps().name).into());
     }
     println!("{}, {groups} workgroups of 8 warps", device.caps().name);
