@@ -167,7 +167,14 @@ impl Weights {
     /// Weights that stay where the processor computes with them.
     pub fn on_host(model: &Model) -> Arc<Self> {
         let (buffers, slices) = (Vec::new(), HashMap::new());
-        Arc::new(Self { model: Some(model.clone()), tiles: OnceLock::new(), buffers, slices, bytes: 0 })
+        Arc::new(Self {
+            model: Some(model.clone()),
+            halves: OnceLock::new(),
+            codes: OnceLock::new(),
+            buffers,
+            slices,
+            bytes: 0,
+        })
     }
 
     /// The model that they are of.
