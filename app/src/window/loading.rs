@@ -157,7 +157,7 @@ fn load(
     go_on()?;
     let weights = match kernels.route() {
         Route::Cpu => Weights::on_host(&model),
-        Route::Exact | Route::Tensor => Weights::upload(device, &model)?,
+        Route::Exact | Route::Tensor | Route::Float8 => Weights::upload(device, &model)?,
     };
     go_on()?;
     Ok(Loaded {
