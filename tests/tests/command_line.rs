@@ -57,6 +57,26 @@ fn doctor_lists_devices() {
 }
 
 #[test]
+fn a_table_of_tiles_is_kept_with_the_caches_and_trusted_only_whole() {
+    let cache = tempfile::tempdir().expect("a temporary directory");
+    let run = |arguments: &[&str]| {
+        let mut command = command();
+        command.env("NRVIEW_CACHE_DIR", cache.path()).args(arguments);
+        finish(command, LIMIT).expect_code(0)
+    };
+    let found = run(&["--json", "tune", "--size", "64x64", "--minutes", "0"]).json();
+    assert_eq!((&found["table"]["entries"], &found["sizes"][0]["shapes"]), (&0.into(), &serde_json::json!([])));
+    let file = found["table"]["file"].as_str().expect("a file");
+    let contents = fs::read_to_string(file).expect("the table");
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains("tiles untuned") && !doctor.stderr.contains("not used"), "{doctor:#?}");
+    fs::write(file, &contents[..contents.len() / 2]).expect("a truncated table");
+    let doctor = run(&["doctor"]);
+    assert!(doctor.stdout.contains("tiles untuned") && doctor.stderr.contains("not used"), "{doctor:#?}");
+    nrview(&["tune", "--minutes", "-1"], LIMIT).expect_code(2);
+}
+
+#[test]
 fn a_closed_pipe_is_no_crash() {
     let mut child = command()
         .args(["model", "info", "--records"])
