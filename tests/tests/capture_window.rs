@@ -14,7 +14,7 @@ fn a_frame_of_the_window_is_captured_and_replays_on_the_cpu() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let path = folder.path().to_str().expect("a path in UTF-8");
     let viewer = Viewer::start(&["--size=33x33", "--model=starter", "--captures", path]);
-    viewer.wait_for_frames(2);
+    viewer.wait_for_frames(1);
     viewer.display.key("c");
     let captures = || -> Vec<PathBuf> {
         let entries = fs::read_dir(folder.path()).map(Iterator::flatten).into_iter().flatten();

@@ -77,19 +77,14 @@ fn a_person_drives_the_window() {
     assert!(grain(&side, half(LEFT + 508)) < 0.9 * grain(&side, half(LEFT + 4)));
     viewer.press("3");
 
-    // The network off and on, by key and by mouse.
+    // The network off by key, and its side shows the plain frame.
     viewer.press("n");
     assert_eq!(viewer.state()["network"], false);
     viewer.press("2");
     let off = grain(&display.picture(), IMAGE);
     assert!(off > 0.9 * noisy, "with the network off its side shows the plain frame: {off} against {noisy}");
-    viewer.click_on("network");
-    viewer.wait_for(SOON, "the checkbox", |s| s["network"] == true);
-    viewer.wait_for_frames(1);
-    let [without, with] = viewer.screens(["1", "2"]);
-    assert!(difference(&without, &with, IMAGE) > 1.0, "the network is on again");
 
-    // Temporal history off, on, reset. The panel shows it.
+    // The temporal history off and on. The panel shows it.
     let [x, y, width, height] = viewer.place("history");
     let checkbox = Rect::new(x - width / 2, y - height / 2, 16, height);
     let on = display.picture();
@@ -98,20 +93,21 @@ fn a_person_drives_the_window() {
     assert!(difference(&on, &display.picture(), checkbox) > 1.0, "the check mark is gone");
     viewer.press("t");
     assert_eq!(viewer.state()["temporal"], true);
-    viewer.wait_for_frames(1);
-    assert!(viewer.state()["status"]["history"].as_u64() >= Some(1));
-    display.key("r");
-    viewer.wait_for(SOON, "the history is forgotten", |s| s["status"]["history"] == 0);
 
-    // Another resolution while it runs: typed, then Enter.
+    // Another resolution while it runs: typed, then Enter. The network on by mouse.
     viewer.type_into("size", "160x160");
-    viewer.wait_for(Duration::from_secs(30), "the size", |s| s["status"]["size"] == "160x160");
+    viewer.wait_for(SOON, "the size", |s| s["status"]["size"] == "160x160");
+    viewer.click_on("network");
+    viewer.wait_for(SOON, "the checkbox", |s| s["network"] == true);
     viewer.wait_for_frames(1);
-    viewer.press("3");
-    let square = display.picture();
+    let [without, with, square] = viewer.screens(["1", "2", "3"]);
+    assert!(difference(&without, &with, IMAGE) > 1.0, "the network is on again");
     viewer.screenshot("resolution");
     assert!(contrast(&square, Rect::new(LEFT + 110, 60, 780, 720)) > 10.0, "a square picture fills the height");
     assert!(contrast(&square, Rect::new(LEFT + 8, 60, 80, 700)) < 1.0, "and leaves bars beside it");
+    assert!(viewer.state()["status"]["history"].as_u64() >= Some(1));
+    display.key("r");
+    viewer.wait_for(SOON, "the history is forgotten", |s| s["status"]["history"] == 0);
     // Nothing is rendered at a size that cannot be.
     viewer.type_into("size", "28x28");
     viewer.settle();

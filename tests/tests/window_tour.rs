@@ -156,6 +156,51 @@ fn a_person_goes_through_everything() {
         assert!(screens.iter().all(|other| difference(other, &screen, IMAGE) > 0.1), "{mode} is another picture");
         screens.push(screen);
     }
+    // The other kinds of difference.
+    for kind in ["signed", "flip"] {
+        viewer.press("g");
+        assert_eq!(viewer.state()["difference"], kind);
+        if kind == "flip" {
+            viewer.wait_for(SLOW, "the mean", |state| state["status"]["flip_mean"].is_number());
+            viewer.settle();
+        }
+        let screen = display.picture();
+        viewer.screenshot(&format!("difference-{kind}"));
+        assert!(screens.iter().all(|other| difference(other, &screen, IMAGE) > 0.1), "{kind} is another picture");
+        screens.push(screen);
+    }
+
+    // Every view of the buffers of a frame.
+    viewer.press("6");
+    assert_eq!(viewer.state()["mode"], "view");
+    viewer.wait_for(SLOW, "the buffers of a frame", |state| number(state, "/status/view_weight") >= 0.0);
+    for _ in 0..9 {
+        viewer.settle();
+        let state = viewer.state();
+        let kind = state["view"]["kind"].as_str().unwrap_or_default().to_owned();
+        assert_eq!(state["status"]["view_missing"], Value::Null, "{kind}");
+        let screen = display.picture();
+        viewer.screenshot(&format!("view-{kind}"));
+        assert!(screens.iter().all(|other| difference(other, &screen, IMAGE) > 0.1), "{kind} is another picture");
+        screens.push(screen);
+        viewer.display.key("bracketright");
+    }
+    viewer.press("2");
+
+    // Another side, and both change places.
+    viewer.type_into("side.right", "reference:4");
+    let all = json!({ "done": 4, "total": 4 });
+    viewer.wait_for(SLOW, "the reference", |state| state["status"]["samples"] == all);
+    assert_eq!(viewer.state()["sides"], json!(["off", "reference:4"]));
+    let [off, reference] = viewer.screens(["1", "2"]);
+    assert!(difference(&off, &reference, IMAGE) > 0.5, "samples make another picture");
+    viewer.press("x");
+    assert_eq!(viewer.state()["sides"], json!(["reference:4", "off"]));
+    let [swapped] = viewer.screens(["1"]);
+    assert!(difference(&swapped, &off, IMAGE) > 0.5, "left is what right was");
+    viewer.press("x");
+    viewer.type_into("side.right", "network");
+    viewer.wait_for(SOON, "the sides of before", |state| state["sides"] == json!(["off", "network"]));
     viewer.press("2");
 
     // Every slider from end to end, and the picture with all of them there.
@@ -302,7 +347,7 @@ fn the_demo_goes_through_everything_and_ends() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shots = format!("--screenshots={}", folder.path().display());
     let viewer = Viewer::start(&["--demo=0", "--size=33x33", "--model=identity", &shots]);
-    let ended = viewer.ended(SLOW);
+    let ended = viewer.ended(3 * SLOW);
     assert_eq!(ended.code, Some(0), "{ended:#?}");
     assert!(!ended.log.contains("validation:") && !ended.log.contains("panicked"), "{ended:#?}");
     assert_eq!(ended.settings, r#"{"hinted": true}"#, "a tour changes no settings");

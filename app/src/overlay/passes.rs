@@ -7,7 +7,8 @@ use crate::engine::stages;
 fn names() -> impl Iterator<Item = (&'static str, bool)> {
     let stages = stages::NAMES.into_iter().map(|name| (name, true));
     let before = ["scene", "preprocess", "network"].map(|name| (name, false));
-    let after = ["composite", "live scene", "present", "overlay", "frame", "cpu", "input"].map(|name| (name, false));
+    let after = ["composite", "live scene", "present", "overlay", "frame", "cpu", "input", "input, computing"];
+    let after = after.map(|name| (name, false));
     before.into_iter().chain(stages).chain(after)
 }
 

@@ -3,11 +3,13 @@
 use clap::ValueEnum as _;
 use egui::{Color32, ComboBox, RichText, Slider, TextEdit};
 
-use super::Status;
+use super::{Status, places};
 use crate::cli::args::RouteArg;
 use crate::engine::side::{Change, DEFAULT_SAMPLES, Side};
 use crate::window::settings::{PRESETS, Settings};
 
+/// Where the texts of both sides are.
+const PLACES: [&str; 2] = ["side.left", "side.right"];
 /// Models offered by name; any other can be typed.
 const MODELS: [&str; 3] = ["starter", "identity", "lively"];
 
@@ -59,7 +61,8 @@ impl SideFields {
                     }
                     Side::Network(change) => network(ui, change),
                 }
-                field.show(ui, side);
+                let typed = field.show(ui, side);
+                places::note(ui, PLACES[place], &typed);
             });
         }
     }
@@ -136,7 +139,7 @@ fn network(ui: &mut egui::Ui, change: &mut Change) {
 
 impl Field {
     /// The side as a text, for what the lists do not offer.
-    fn show(&mut self, ui: &mut egui::Ui, side: &mut Side) {
+    fn show(&mut self, ui: &mut egui::Ui, side: &mut Side) -> egui::Response {
         if self.shown.as_ref() != Some(side) {
             self.shown = Some(side.clone());
             self.text = side.to_string();
@@ -156,10 +159,12 @@ impl Field {
                 self.shown = None;
             }
         }
-        field.on_hover_text("off, reference:N, or network with history:, route:, size:, model:; then Enter");
+        let field =
+            field.on_hover_text("off, reference:N, or network with history:, route:, size:, model:; then Enter");
         if let Some(problem) = &self.problem {
             ui.label(RichText::new(problem).color(Color32::from_rgb(255, 150, 120)).small());
         }
+        field
     }
 }
 

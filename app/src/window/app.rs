@@ -109,7 +109,11 @@ impl ApplicationHandler for App {
         }
     }
 
-    fn new_events(&mut self, _: &ActiveEventLoop, _: StartCause) {}
+    fn new_events(&mut self, _: &ActiveEventLoop, _: StartCause) {
+        if let Some(viewer) = &mut self.viewer {
+            viewer.answers.begins(Instant::now());
+        }
+    }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         match &event {
@@ -131,26 +135,10 @@ impl ApplicationHandler for App {
     }
 
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
-        if self.gone {
-            return;
+        self.turn_ends(event_loop);
+        if let Some(viewer) = &mut self.viewer {
+            viewer.answers.ends(Instant::now());
         }
-        let Some(viewer) = &mut self.viewer else { return };
-        let now = Instant::now();
-        let fresh = match viewer.advance() {
-            Ok(fresh) => fresh,
-            Err(error) => return self.failed(event_loop, error),
-        };
-        let mut due = viewer.pacing.due(now, viewer.is_calm(), viewer.settings.vsync);
-        if fresh || due <= now {
-            if self.occluded {
-                due = now + std::time::Duration::from_millis(100);
-            } else {
-                viewer.window.request_redraw();
-                return event_loop.set_control_flow(ControlFlow::Poll);
-            }
-        }
-        let poll = if viewer.is_working() { viewer.pacing.poll(now) } else { due };
-        event_loop.set_control_flow(ControlFlow::WaitUntil(due.min(poll)));
     }
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
@@ -161,6 +149,32 @@ impl ApplicationHandler for App {
             }
             drop(viewer);
         }
+    }
+}
+
+impl App {
+    /// Looks after the frame in work, and says when to go on.
+    fn turn_ends(&mut self, event_loop: &ActiveEventLoop) {
+        if self.gone {
+            return;
+        }
+        let Some(viewer) = &mut self.viewer else { return };
+        let now = Instant::now();
+        let fresh = match viewer.advance() {
+            Ok(fresh) => fresh,
+            Err(error) => return self.failed(event_loop, error),
+        };
+        let mut due = viewer.pacing.due(viewer.is_calm(), viewer.settings.vsync);
+        if fresh || due <= now {
+            if self.occluded {
+                due = now + std::time::Duration::from_millis(100);
+            } else {
+                viewer.window.request_redraw();
+                return event_loop.set_control_flow(ControlFlow::Poll);
+            }
+        }
+        let poll = if viewer.is_working() { viewer.pacing.poll(now) } else { due };
+        event_loop.set_control_flow(ControlFlow::WaitUntil(due.min(poll)));
     }
 }
 
@@ -189,7 +203,7 @@ impl Viewer {
             _ = self.gui.on_window_event(&self.window, event);
         }
         if is_input(event) {
-            self.answers.heard(Instant::now());
+            self.answers.heard(self.session.progress().is_some());
         }
         match event {
             WindowEvent::Resized(size) => self.graphics.resize([size.width, size.height]),

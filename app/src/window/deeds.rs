@@ -137,6 +137,7 @@ impl Viewer {
             presented: self.status.presented,
             evaluated: self.status.evaluated,
             complete: picture == Picture::Pair || !self.settings.network,
+            viewed: self.status.view_missing.is_none() || !self.settings.network,
             writing: self.screenshots.is_busy() || self.graphics.is_snapping(),
             loading: self.status.loading || self.arrival.is_some(),
         };

@@ -24,6 +24,8 @@ enum Until {
     Drawn,
     /// A frame that was begun after the change went through the network.
     Evaluated,
+    /// The buffers of a frame are there.
+    Viewed,
 }
 
 /// One step: what is done, under which name its picture is kept.
@@ -45,6 +47,8 @@ pub struct Now {
     pub evaluated: u64,
     /// Whether the picture is one from the network, or the network is off.
     pub complete: bool,
+    /// Whether the view has something to show, or never will.
+    pub viewed: bool,
     /// Whether pictures are being written.
     pub writing: bool,
     /// Whether something is being loaded.
@@ -138,9 +142,11 @@ pub fn steps(size: Extent) -> Vec<Step> {
         step("inspector-closed", |settings| settings.inspector = false),
     ]);
     for view in DebugView::ALL {
-        steps.push(step(format!("view-{}", view.label().to_lowercase().replace(' ', "-")), move |settings| {
+        let name = format!("view-{}", view.label().to_lowercase().replace(' ', "-"));
+        let show = step(name, move |settings| {
             (settings.compare.mode, settings.compare.view.kind) = (CompareMode::View, view);
-        }));
+        });
+        steps.push(Step { until: Until::Viewed, ..show });
     }
     steps.push(step("views-left", |settings| settings.compare.mode = CompareMode::Side));
     for control in control::all() {
@@ -228,6 +234,7 @@ impl Demo {
                 let drawn = now.presented >= self.presented + DRAWN && !now.loading;
                 let done = match step.until {
                     Until::Drawn => drawn,
+                    Until::Viewed => drawn && now.viewed,
                     Until::Evaluated => drawn && now.complete && (!settings.network || now.evaluated > self.evaluated),
                 };
                 if done && self.since.elapsed() >= self.pace || self.since.elapsed() > PATIENCE {
@@ -255,7 +262,7 @@ mod tests {
         let size = Extent::new(64, 64);
         let mut settings = Settings::new(size);
         let mut demo = Demo::new(size, Duration::ZERO, None);
-        let mut now = Now { presented: 0, evaluated: 0, complete: true, writing: false, loading: false };
+        let mut now = Now { presented: 0, evaluated: 0, complete: true, viewed: true, writing: false, loading: false };
         let (mut modes, mut moved, mut quit) = (Vec::new(), std::collections::BTreeSet::new(), false);
         for _ in 0..20_000 {
             let before = settings.clone();

@@ -13,7 +13,7 @@ use network::metrics::{DEFAULT_PIXELS_PER_DEGREE, shader_tables};
 
 /// The pass for pictures that meet at one size.
 pub struct Flip {
-    pipeline: ComputePipeline,
+    pipeline: Arc<ComputePipeline>,
     set: DescriptorSet,
     map: Buffer,
     sums: Buffer,
@@ -37,14 +37,26 @@ struct Push {
 }
 
 impl Flip {
+    /// The pipeline; device lifetime. `same_sizes`: for pictures that both have the size at which they are compared.
+    ///
+    /// # Errors
+    /// An error of the device.
+    pub fn pipeline(device: &Arc<Device>, same_sizes: bool) -> Result<Arc<ComputePipeline>> {
+        let shader = shaders::shader("view/flip").context("shader view/flip is missing from this build")?;
+        Ok(Arc::new(ComputePipeline::new(device, shader, &[(0, u32::from(same_sizes))], "view/flip")?))
+    }
+
     /// The pass for two pictures of RGBA8 words, the first being the reference; `extent` is the size at which they are
     /// compared. They must outlive every submission.
     ///
     /// # Errors
     /// No memory, or an error of the device.
-    pub fn new(device: &Arc<Device>, pictures: [&Buffer; 2], extent: Extent) -> Result<Self> {
-        let shader = shaders::shader("view/flip").context("shader view/flip is missing from this build")?;
-        let pipeline = ComputePipeline::new(device, shader, &[], "view/flip")?;
+    pub fn new(
+        device: &Arc<Device>,
+        pipeline: &Arc<ComputePipeline>,
+        pictures: [&Buffer; 2],
+        extent: Extent,
+    ) -> Result<Self> {
         let words =
             shader_tables(DEFAULT_PIXELS_PER_DEGREE).context("the filters of FLIP are wider than their tables")?;
         let buffer = |name: &str, size: u64| {
@@ -54,7 +66,7 @@ impl Flip {
         let tables = buffer("FLIP tables", 4 * words.len() as u64)?;
         device.upload(&tables, 0, bytemuck::cast_slice(&words))?;
         let map = buffer("FLIP map", 4 * extent.pixels() as u64)?;
-        let [across, down] = groups(&pipeline, extent);
+        let [across, down] = groups(pipeline, extent);
         let sums = buffer("FLIP sums", 4 * u64::from(across) * u64::from(down))?;
         let binds = [
             Bind::buffer(0, pictures[0]),
@@ -63,8 +75,8 @@ impl Flip {
             Bind::buffer(3, &map),
             Bind::buffer(4, &sums),
         ];
-        let set = DescriptorArena::new(device, "FLIP", 1)?.allocate(&pipeline, &binds)?;
-        Ok(Self { pipeline, set, map, sums, extent, _tables: tables })
+        let set = DescriptorArena::new(device, "FLIP", 1)?.allocate(pipeline, &binds)?;
+        Ok(Self { pipeline: Arc::clone(pipeline), set, map, sums, extent, _tables: tables })
     }
 
     /// Records the computation for pictures of these sizes. Starts with a barrier for what dispatches before have written,
@@ -158,7 +170,8 @@ mod tests {
     /// Map and mean of two pictures at the size of the first.
     fn computed(device: &TestDevice, a: (&[u8], Extent), b: (&[u8], Extent)) -> Result<(Vec<f32>, f64)> {
         let (first, second) = (uploaded(device, a.0)?, uploaded(device, b.0)?);
-        let pass = Flip::new(device, [&first, &second], a.1)?;
+        let pipeline = Flip::pipeline(device, a.1 == b.1)?;
+        let pass = Flip::new(device, &pipeline, [&first, &second], a.1)?;
         let mut slot = None;
         pass.prepare_mean(device, &mut slot)?;
         let mean = slot.as_mut().context("room for a mean")?;

@@ -46,6 +46,8 @@ pub struct Shown<'a> {
     pub sources: Sources<'a>,
     /// The image pixel whose values are asked for.
     pub pick: Option<[u32; 2]>,
+    /// Pixels of the live picture that is drawn before it is shown, if one is.
+    pub live_pixels: Option<u64>,
 }
 
 /// One laid-out frame of the overlay.
@@ -84,6 +86,8 @@ pub struct Graphics {
     /// Textures to free with the next frame.
     free: Vec<TextureId>,
     times: DrawTimes,
+    /// Seconds of the device for a pixel of the last live picture.
+    live_cost: Option<f64>,
     /// How long the last frame waited for the device and the display.
     waited: Duration,
     reading: Option<Reading>,
@@ -115,6 +119,7 @@ struct Slot {
     probe: Probe,
     snaps: Vec<Snap>,
     mean: Option<Mean>,
+    live_pixels: Option<u64>,
 }
 
 impl Graphics {
@@ -144,6 +149,7 @@ impl Graphics {
                 probe: Probe::new(device)?,
                 snaps: Vec::new(),
                 mean: None,
+                live_pixels: None,
             })
         };
         Ok(Self {
@@ -162,6 +168,7 @@ impl Graphics {
             rebuilds: 0,
             free: Vec::new(),
             times: DrawTimes::default(),
+            live_cost: None,
             waited: Duration::ZERO,
             reading: None,
             flip_mean: None,
@@ -187,6 +194,11 @@ impl Graphics {
     /// GPU times of a frame drawn a moment ago.
     pub fn times(&self) -> DrawTimes {
         self.times
+    }
+
+    /// Seconds that the device took for a pixel of the live picture, once for each that was drawn.
+    pub fn take_live_cost(&mut self) -> Option<f64> {
+        self.live_cost.take()
     }
 
     /// How long the last frame waited for the device and the display: no work of the CPU.
@@ -299,6 +311,8 @@ impl Graphics {
             {
                 self.times =
                     DrawTimes { live: prelude - start, present: present - prelude, overlay: overlay - present };
+                let pixels = slot.live_pixels.take();
+                self.live_cost = pixels.map(|pixels| (prelude - start) / 1000.0 / pixels as f64).or(self.live_cost);
             }
         }
         let mean = slot.mean.as_mut().and_then(Mean::take);
@@ -316,7 +330,7 @@ impl Graphics {
             Some(target) if target.image().extent() == extent => target,
             target => target.insert(Target::new(&self.device, extent)?),
         };
-        target.bind(&self.device, &self.presenters, shown, layout, &mut slot.mean)?;
+        target.bind(&self.device, &mut self.presenters, shown, layout, &mut slot.mean)?;
         for purpose in &self.wanted {
             slot.snaps.push(Snap::new(&self.device, extent, purpose.clone())?);
         }
@@ -384,6 +398,7 @@ impl Graphics {
         cmd.end()?;
         let ticket = self.device.submit(&[&slot.commands], &[frame.wait], &[frame.signal])?;
         slot.ticket = Some(ticket);
+        slot.live_pixels = shown.live_pixels;
         slot.free.append(&mut self.free);
         self.next = (self.next + 1) % SLOTS;
         self.window.pre_present_notify();

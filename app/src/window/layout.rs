@@ -219,6 +219,11 @@ impl Layout {
         self.panels.iter().any(|panel| panel.source == source)
     }
 
+    /// The same places for a picture that is so many times smaller in each direction.
+    pub fn of_smaller(&self, divisor: u32) -> Self {
+        Self { scale: self.scale * divisor as f32, ..self.clone() }
+    }
+
     /// The panel at a window position.
     pub fn panel_at(&self, [x, y]: [f32; 2]) -> Option<&Panel> {
         self.panels.iter().find(|panel| {

@@ -17,6 +17,7 @@ pub mod keys;
 pub mod layout;
 mod leave;
 mod linear;
+mod live;
 mod loading;
 pub mod look;
 pub mod offscreen;

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 /// Shortest time between two frames: displays that do not pace would draw hundreds a second.
 const FASTEST: Duration = Duration::from_micros(6900);
-/// Time between two frames while a slow frame is computed and nobody touches anything: drawing takes time from it.
+/// Time between two frames while nothing changes but the progress of a slow frame: drawing takes time from it. What a
+/// person does is drawn at once.
 const CALM: Duration = Duration::from_millis(125);
-/// How long after an input frames come at full speed.
+/// How long after an input a person counts as being at the controls.
 const ATTENTION: Duration = Duration::from_millis(500);
 /// How often a frame in work is looked after.
 const POLL: Duration = Duration::from_millis(2);
@@ -42,10 +43,11 @@ impl Pacing {
         now.saturating_duration_since(self.touched) < ATTENTION
     }
 
-    /// When the next frame is due. `calm`: nothing changes but the progress of a slow frame. Without `vsync` at once.
-    pub fn due(&self, now: Instant, calm: bool, vsync: bool) -> Instant {
+    /// When the next frame is due. `calm`: nothing changes by itself but the progress of a slow frame. Without `vsync` at
+    /// once.
+    pub fn due(&self, calm: bool, vsync: bool) -> Instant {
         let fastest = if vsync { FASTEST } else { Duration::ZERO };
-        let interval = if calm && !self.is_attentive(now) { CALM } else { fastest };
+        let interval = if calm && self.touched <= self.drawn { CALM } else { fastest };
         let due = self.drawn + interval;
         match self.wish {
             Some(wish) => due.min(wish.max(self.drawn + fastest)),
@@ -67,15 +69,18 @@ mod tests {
     fn slow_frames_are_not_disturbed_and_people_are_heard() {
         let start = Instant::now();
         let mut pacing = Pacing::new(start);
-        assert!(pacing.due(start, false, true) <= start);
+        assert!(pacing.due(false, true) <= start);
         pacing.drawn(start, Duration::MAX);
+        assert_eq!(pacing.due(true, true), start + CALM);
+        assert_eq!(pacing.due(false, true), start + FASTEST);
+        assert_eq!(pacing.due(false, false), start);
         let later = start + Duration::from_secs(2);
-        assert_eq!(pacing.due(later, true, true), start + CALM);
-        assert_eq!(pacing.due(later, false, true), start + FASTEST);
-        assert_eq!(pacing.due(later, false, false), start);
         pacing.touched(later);
-        assert_eq!(pacing.due(later, true, true), start + FASTEST);
-        pacing.drawn(start, Duration::from_millis(50));
-        assert_eq!(pacing.due(later + Duration::from_secs(1), true, true), start + Duration::from_millis(50));
+        assert_eq!(pacing.due(true, true), start + FASTEST, "what a person does is shown");
+        pacing.drawn(later, Duration::MAX);
+        assert_eq!(pacing.due(true, true), later + CALM, "once");
+        assert!(pacing.is_attentive(later));
+        pacing.drawn(later, Duration::from_millis(50));
+        assert_eq!(pacing.due(true, true), later + Duration::from_millis(50));
     }
 }

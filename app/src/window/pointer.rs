@@ -13,10 +13,15 @@ const GRIP: f32 = 10.0;
 const PIXELS_A_NOTCH: f64 = 40.0;
 
 impl Viewer {
-    /// Whether a press at the pointer is for the picture and not for the overlay.
+    /// Whether a press at the pointer is for the picture and not for the overlay. The overlay itself knows only where the
+    /// pointer was when it was drawn last, which may be a while ago.
     pub(super) fn on_picture(&self) -> bool {
         let context = self.gui.egui_ctx();
-        !context.egui_is_using_pointer() && !context.is_pointer_over_egui()
+        let Some(at) = self.held.pointer else { return false };
+        let [x, y] = at.map(|place| place / context.pixels_per_point());
+        let above = context.layer_id_at(egui::pos2(x, y)).is_some_and(|layer| layer.order != egui::Order::Background);
+        let left = self.layout.panels.iter().map(|panel| panel.area[0]).min().unwrap_or(0);
+        !context.egui_is_using_pointer() && !above && at[0] >= left as f32
     }
 
     fn near_line(&self) -> bool {

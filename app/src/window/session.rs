@@ -15,6 +15,7 @@ use super::exposure::{Exposure, White};
 use super::graphics::Shown;
 use super::layout::{Compare, CompareMode};
 use super::linear::Linear;
+use super::live::Live;
 use super::loading::Loading;
 use super::look::Look;
 use super::probe::{SideSources, Sources};
@@ -29,7 +30,7 @@ use crate::engine::neural::{Job, Neural, Stage, Times};
 use crate::engine::pace::Pace;
 use crate::engine::retain::{ReplayArg, ReplayFailed};
 use crate::engine::side::{self, Side};
-use crate::engine::studio::{Plain, Studio};
+use crate::engine::studio::Studio;
 
 #[cfg(test)]
 mod tests;
@@ -62,7 +63,7 @@ pub struct Session {
     /// What the sides need beside the network as it is set. Before it, because they may share its scene image.
     sides: Sides,
     neural: Option<Neural>,
-    plain: Plain,
+    live: Live,
     geometry: Geometry,
     loading: Loading,
     studio: Studio,
@@ -88,8 +89,6 @@ pub struct Session {
     /// Whether a person is at the controls.
     attentive: bool,
     number: u32,
-    /// What the live picture that is there shows.
-    live: Option<(Camera, f64, Settings)>,
     record: Record,
     /// How the network's commands reach the device.
     replay: ReplayArg,
@@ -160,14 +159,14 @@ impl Session {
     ) -> Result<Self> {
         let studio = Studio::new(device, scene)?;
         let geometry = fit::check(device, size, 0)?;
-        let plain = Plain::new(&studio, &geometry)?;
+        let live = Live::new(&studio, &geometry)?;
         let camera = studio.scene.path.at(0.0);
         Ok(Self {
             wish,
             job: None,
             sides: Sides::default(),
             neural: None,
-            plain,
+            live,
             geometry,
             loading: match source {
                 Some(source) => Loading::start(device, source, None, wish),
@@ -189,7 +188,6 @@ impl Session {
             flown: Instant::now(),
             attentive: false,
             number: 0,
-            live: None,
             record: Record::default(),
             replay: ReplayArg::Auto,
             linear: Linear::default(),
@@ -288,7 +286,9 @@ impl Session {
     pub fn is_slow(&self) -> bool {
         let running = self.progress().map(|(_, seconds)| Duration::from_secs_f32(seconds));
         let last = self.numbers.duration;
-        running.into_iter().chain(last).any(|duration| duration > SLOW)
+        // A processor needs seconds for any frame.
+        let first = self.job.is_some() && last.is_none() && self.studio.device.caps().is_cpu;
+        first || running.into_iter().chain(last).any(|duration| duration > SLOW)
     }
 
     /// Forgets the history. A frame in work is begun anew.
@@ -323,11 +323,10 @@ impl Session {
         self.record.forget();
         let device = Arc::clone(&self.studio.device);
         device.wait_idle()?;
-        self.plain = Plain::new(&self.studio, &geometry)?;
+        self.live = Live::new(&self.studio, &geometry)?;
         self.geometry = geometry;
         self.last = None;
         self.pair = None;
-        self.live = None;
         self.numbers.duration = None;
         self.generation += 1;
         Ok(())
@@ -360,7 +359,8 @@ impl Session {
         self.studio = studio;
         self.camera = self.studio.scene.path.at(0.0);
         (self.time, self.pending) = (0.0, 0.0);
-        (self.last, self.pair, self.live) = (None, None, None);
+        (self.last, self.pair) = (None, None);
+        self.live.forget();
         self.exposure.reset();
         self.numbers.duration = None;
         self.generation += 1;
@@ -424,7 +424,7 @@ impl Session {
             return Ok(());
         }
         let neural = self.neural.as_ref().filter(|_| picture == Picture::Bypass);
-        let buffers = neural.map_or(self.plain.gbuffer(), Neural::gbuffer);
+        let buffers = neural.map_or(self.live.plain().gbuffer(), Neural::gbuffer);
         self.linear.scene(&self.studio.device, buffers.color(), self.geometry.valid)
     }
 
@@ -471,7 +471,8 @@ impl Session {
         self.neural = None;
         self.record.forget();
         self.studio.device.wait_idle()?;
-        (self.last, self.pair, self.live) = (None, None, None);
+        (self.last, self.pair) = (None, None);
+        self.live.forget();
         self.numbers.duration = None;
         self.generation += 1;
         Ok(())
@@ -724,6 +725,7 @@ impl Session {
             Ok(None) => Ok(()),
             Ok(Some(changed)) => {
                 self.generation += 1;
+                self.live.forget();
                 if changed.networks {
                     // A frame in work is one of the former sides; the pictures of new networks are not there yet.
                     self.drop_work()?;
@@ -816,20 +818,37 @@ impl Session {
 
     /// The pictures to show.
     pub fn shown(&self, picture: Picture) -> Shown<'_> {
-        let extent = self.geometry.valid;
+        let live = picture == Picture::Live;
+        let extent = if live { self.live.geometry().valid } else { self.geometry.valid };
         let original = match (&self.neural, picture) {
             (Some(neural), Picture::Pair | Picture::Bypass) => neural.display_input(),
-            _ => self.plain.display(),
+            _ => self.live.plain().display(),
         };
         Shown {
             sides: [0, 1].map(|place| self.side_sources(&self.sides.shown()[place], picture)),
             original,
             extent,
-            generation: 4 * self.generation + picture as u64,
+            generation: 16 * self.generation + 3 * u64::from(self.live.divisor() - 1) + picture as u64,
             version: self.version,
             sources: self.sources(picture),
             pick: None,
+            live_pixels: None,
         }
+    }
+
+    /// By how much the pictures shown are smaller in each direction than a frame.
+    pub fn divisor(&self, picture: Picture) -> u32 {
+        if picture == Picture::Live { self.live.divisor() } else { 1 }
+    }
+
+    /// Whether drawing the scene takes so long that it is felt.
+    pub fn is_costly(&self) -> bool {
+        self.live.is_costly()
+    }
+
+    /// Hears how many seconds of the device a pixel of the live picture took.
+    pub fn hear_live(&mut self, cost: f64) {
+        self.live.measured(cost);
     }
 
     /// The picture of a side, and what it was made of.
@@ -847,10 +866,10 @@ impl Session {
             };
         }
         let Some(main) = self.neural.as_ref().filter(|_| picture != Picture::Live) else {
-            let color = Some(self.plain.gbuffer().color());
+            let color = Some(self.live.plain().gbuffer().color());
             return SideSources {
-                picture: self.plain.display(),
-                extent,
+                picture: self.live.plain().display(),
+                extent: self.live.geometry().valid,
                 color,
                 proxy: None,
                 published: None,
@@ -904,9 +923,9 @@ impl Session {
                 ahead: false,
             };
         }
-        let buffers = neural.map_or(self.plain.gbuffer(), Neural::gbuffer);
+        let buffers = neural.map_or(self.live.plain().gbuffer(), Neural::gbuffer);
         Sources {
-            geometry: neural.map_or(self.geometry, |neural| *neural.frame().geometry()),
+            geometry: neural.map_or(*self.live.geometry(), |neural| *neural.frame().geometry()),
             color: buffers.color(),
             depth: buffers.depth(),
             motion: buffers.motion(),
@@ -953,20 +972,20 @@ impl Session {
     /// The buffers of a picture that are measured.
     pub fn measured(&self, picture: Picture) -> measure::Inputs<'_> {
         let shows = self.neural.as_ref().filter(|_| picture != Picture::Live);
-        let buffers = shows.map_or(self.plain.gbuffer(), Neural::gbuffer);
+        let buffers = shows.map_or(self.live.plain().gbuffer(), Neural::gbuffer);
         let view = match picture {
             Picture::Pair => self.pair,
             Picture::Bypass => self.last,
             Picture::Live => None,
         };
         measure::Inputs {
-            input: shows.map_or(self.plain.display(), Neural::display_input),
+            input: shows.map_or(self.live.plain().display(), Neural::display_input),
             neural: shows.filter(|_| picture == Picture::Pair).map(Neural::display_neural),
             color: buffers.color(),
             depth: buffers.depth(),
             motion: buffers.motion(),
-            size: self.geometry.valid,
-            generation: 2 * self.generation + u64::from(shows.is_some()),
+            size: shows.map_or(self.live.geometry().valid, |_| self.geometry.valid),
+            generation: 8 * self.generation + 2 * u64::from(self.live.divisor() - 1) + u64::from(shows.is_some()),
             moved: view.is_some_and(|view| view.camera != view.previous_camera),
             history: picture == Picture::Pair && self.pair_history,
         }
@@ -982,16 +1001,24 @@ impl Session {
         self.white
     }
 
-    /// Whether the live picture that is there will do: on a slow device, drawing it anew only for other noise takes time
-    /// from the network.
-    pub fn keeps_live(&mut self, settings: &Settings, picture: Picture) -> bool {
+    /// Whether a live picture has to be drawn: not where the one that is there will do. `whole`: it has to have a frame's
+    /// size.
+    ///
+    /// # Errors
+    /// No memory for a smaller picture.
+    pub fn wants_live(&mut self, settings: &Settings, picture: Picture, whole: bool) -> Result<bool> {
+        if picture != Picture::Live {
+            return Ok(picture == Picture::Bypass);
+        }
         // How it is seen does not change it.
-        let settings =
+        let drawn_with =
             Settings { compare: Compare::default(), sides: side::DEFAULT, inspector: false, ..settings.clone() };
-        let now = (self.camera, self.time, settings);
-        let same = picture == Picture::Live && self.is_slow() && self.live.as_ref() == Some(&now);
-        self.live = (picture == Picture::Live).then_some(now);
-        same
+        // Without a network it is no stand-in: it is what is looked at.
+        let reduce = settings.network && !whole && self.sides.reference().is_none();
+        let slow = self.is_slow() || self.job.is_some() || self.live.is_costly();
+        // One that waits for its instant begins with a live picture.
+        let keep = slow && !self.sides.reference().is_some_and(Reference::is_late);
+        self.live.wants(&self.studio, (self.camera, self.time, drawn_with), reduce, keep)
     }
 
     /// The view of a live picture; takes the time that has passed when nothing else will.
@@ -1032,14 +1059,14 @@ impl Session {
         let parameters = settings.look.parameters(blend_scale(&self.loading));
         match (&self.neural, picture) {
             (Some(neural), Picture::Bypass) => neural.record_bypass(&self.studio, cmd, view, &parameters),
-            (_, Picture::Live) => self.plain.record(&self.studio, cmd, view, &parameters),
+            (_, Picture::Live) => self.live.plain().record(&self.studio, cmd, view, &parameters),
             _ => Ok(()),
         }
     }
 
     /// A live picture was not recorded after all.
     pub fn skipped(&mut self) {
-        self.live = None;
+        self.live.forget();
     }
 
     /// A recorded live picture was submitted.

@@ -18,7 +18,10 @@ use super::layout::{Layout, Line, Panel, Source};
 pub struct Presenters {
     /// One for each kind of what panels show (`KIND` of the shader). Their bindings are the same.
     present: [ComputePipeline; 3],
-    debug: ComputePipeline,
+    /// One for each view, made when it is first shown. Their bindings are the same.
+    debug: [Option<ComputePipeline>; DebugView::ALL.len()],
+    /// For pictures of any sizes, and for those of the size at which they are compared; made when first shown.
+    flip: [Option<Arc<ComputePipeline>>; 2],
 }
 
 impl Presenters {
@@ -27,13 +30,31 @@ impl Presenters {
     /// # Errors
     /// An error of the device.
     pub fn new(device: &Arc<Device>) -> Result<Self> {
-        let smooth = u32::from(!device.caps().is_cpu);
-        let make = |name: &'static str, constants: &[(u32, u32)]| {
-            let shader = shaders::shader(name).with_context(|| format!("shader {name} is missing from this build"))?;
-            Ok::<_, anyhow::Error>(ComputePipeline::new(device, shader, constants, name)?)
-        };
-        let present = |kind| make("view/present", &[(0, smooth), (1, kind)]);
-        Ok(Self { present: [present(0)?, present(1)?, present(2)?], debug: make("view/debug", &[(0, smooth)])? })
+        let present = |kind| pipeline(device, "view/present", kind);
+        Ok(Self {
+            present: [present(0)?, present(1)?, present(2)?],
+            debug: Default::default(),
+            flip: Default::default(),
+        })
+    }
+
+    /// The pipeline of a view.
+    fn view(&mut self, device: &Arc<Device>, view: DebugView) -> Result<&ComputePipeline> {
+        let place = &mut self.debug[view as usize];
+        match place.take() {
+            Some(made) => Ok(place.insert(made)),
+            None => Ok(place.insert(pipeline(device, "view/debug", view as u32)?)),
+        }
+    }
+
+    /// The pipeline of the perceived difference.
+    fn flip(&mut self, device: &Arc<Device>, shown: &Shown<'_>) -> Result<Arc<ComputePipeline>> {
+        let same = shown.sides.iter().all(|side| side.extent == shown.extent);
+        let place = &mut self.flip[usize::from(same)];
+        match place {
+            Some(made) => Ok(Arc::clone(made)),
+            None => Ok(Arc::clone(place.insert(Flip::pipeline(device, same)?))),
+        }
     }
 
     /// The simplest pipeline that can show what is shown.
@@ -43,6 +64,13 @@ impl Presenters {
         let kind = if other_sizes { 2 } else { usize::from(!layout.panels.iter().all(is_side)) };
         &self.present[kind]
     }
+}
+
+/// A pipeline whose first constant says whether magnified pixels have smooth borders, and whose second one is `kind`.
+fn pipeline(device: &Arc<Device>, name: &'static str, kind: u32) -> Result<ComputePipeline> {
+    let shader = shaders::shader(name).with_context(|| format!("shader {name} is missing from this build"))?;
+    let smooth = u32::from(!device.caps().is_cpu);
+    Ok(ComputePipeline::new(device, shader, &[(0, smooth), (1, kind)], name)?)
 }
 
 /// The picture of the window's size, and the sets that bind it with what is shown.
@@ -87,7 +115,6 @@ struct DebugPush {
     origin: [f32; 2],
     grid_end: [u32; 2],
     scale: f32,
-    view: u32,
     lane: u32,
     cell: u32,
     amount: f32,
@@ -127,7 +154,7 @@ impl Target {
     pub fn bind(
         &mut self,
         device: &Arc<Device>,
-        presenters: &Presenters,
+        presenters: &mut Presenters,
         shown: &Shown<'_>,
         layout: &Layout,
         mean: &mut Option<Mean>,
@@ -137,7 +164,8 @@ impl Target {
         let has = self.flip.as_ref().map(|(generation, _)| *generation);
         if flips && has != Some(shown.generation) {
             let pictures = [0, 1].map(|place: usize| shown.sides[place].picture);
-            self.flip = Some((shown.generation, Flip::new(device, pictures, shown.extent)?));
+            let pipeline = presenters.flip(device, shown)?;
+            self.flip = Some((shown.generation, Flip::new(device, &pipeline, pictures, shown.extent)?));
             (self.present, self.perceived) = (None, None);
         } else if !flips && has.is_some() {
             (self.flip, self.present, self.perceived) = (None, None, None);
@@ -146,6 +174,7 @@ impl Target {
             flip.prepare_mean(device, mean)?;
         }
         if layout.shows(Source::View) {
+            let pipeline = presenters.view(device, layout.view.kind)?;
             if of(&self.debug) != Some(shown.generation) {
                 let sources = &shown.sources;
                 // What a frame does not have is not read; its place still wants a buffer.
@@ -158,7 +187,7 @@ impl Target {
                     Bind::buffer(5, sources.head.unwrap_or(sources.color)),
                     Bind::storage_image(6, &self.image),
                 ];
-                let set = DescriptorArena::new(device, "debug view", 1)?.allocate(&presenters.debug, &binds)?;
+                let set = DescriptorArena::new(device, "debug view", 1)?.allocate(pipeline, &binds)?;
                 self.debug = Some((shown.generation, set));
             }
         } else if of(&self.present) != Some(shown.generation) {
@@ -211,8 +240,8 @@ impl Target {
             cmd.dispatch(pipeline, set, push, [width.div_ceil(x), height.div_ceil(y), 1]);
         };
         if layout.shows(Source::View) {
-            if let Some((_, set)) = &self.debug {
-                dispatch(&presenters.debug, set, bytemuck::bytes_of(&debug_push(picture.extent, shown, layout)));
+            if let (Some((_, set)), Some(pipeline)) = (&self.debug, &presenters.debug[layout.view.kind as usize]) {
+                dispatch(pipeline, set, bytemuck::bytes_of(&debug_push(picture.extent, shown, layout)));
             }
         } else if let Some((_, set)) = &self.present {
             dispatch(presenters.present(shown, layout), set, bytemuck::bytes_of(&push(picture.extent, shown, layout)));
@@ -258,7 +287,6 @@ fn debug_push(window: [u32; 2], shown: &Shown<'_>, layout: &Layout) -> DebugPush
         origin: panel.map_or([0.0; 2], |panel| panel.origin),
         grid_end: grid.end,
         scale: layout.scale,
-        view: view.kind as u32,
         lane: view.lane,
         cell: grid.cell,
         amount: match view.kind {

@@ -22,7 +22,7 @@ use super::demo::Demo;
 use super::flight::{self, Flight};
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
-use super::layout::{self, CompareMode, Layout};
+use super::layout::{self, CompareMode, Difference, Layout};
 use super::loading::Loading;
 use super::pacing::Pacing;
 use super::presets::Presets;
@@ -144,7 +144,7 @@ impl Viewer {
             gui,
             measure: Measure::new(&device)?,
             session,
-            answers: Answers::default(),
+            answers: Answers::new(now),
             clip: None,
             clip_version: None,
             demo,
@@ -177,9 +177,11 @@ impl Viewer {
         })
     }
 
-    /// Whether nothing changes but the progress of a slow frame.
+    /// Whether nothing changes by itself but the progress of a slow frame, or the noise of a picture that takes long.
     pub fn is_calm(&self) -> bool {
-        self.session.is_slow() && self.session.progress().is_some() && !self.held.flying()
+        let computing = self.session.is_slow() && self.session.progress().is_some();
+        let stands = self.settings.paused && self.session.is_costly();
+        (computing || stands) && !self.held.flying()
     }
 
     /// Whether a frame in work has to be looked after.
@@ -206,8 +208,11 @@ impl Viewer {
             return self.arrived(studio, arrived).map(|()| true);
         }
         let told = self.take_pictures()?;
-        if let Some(ms) = self.answers.poll(self.session.device())? {
-            self.status.passes.push("input", ms);
+        if let Some(answer) = self.answers.poll(self.session.device())? {
+            self.status.passes.push("input", answer.ms);
+            if answer.computing {
+                self.status.passes.push("input, computing", answer.ms);
+            }
         }
         match self.session.advance(&mut self.settings) {
             Ok(false) => Ok(told),
@@ -249,10 +254,12 @@ impl Viewer {
 
         let mut actions = Vec::new();
         let (gui, delay) = self.lay_out(input, &mut actions)?;
-        let view = match picture {
-            Picture::Pair => None,
-            live if self.session.keeps_live(&self.settings, live) => None,
-            live => Some(self.session.live_view(&self.settings, live)?),
+        if let Some(cost) = self.graphics.take_live_cost() {
+            self.session.hear_live(cost);
+        }
+        let view = match self.session.wants_live(&self.settings, picture, self.wants_whole())? {
+            true => Some(self.session.live_view(&self.settings, picture)?),
+            false => None,
         };
         let on_image = self.settings.inspector && self.on_picture();
         let pointer = self.held.pointer.filter(|_| on_image);
@@ -267,10 +274,12 @@ impl Viewer {
         let version = self.session.shown(picture).version;
         self.record_clip(version);
         self.graphics.set_vsync(self.settings.vsync);
-        let shown = Shown { pick, ..self.session.shown(picture) };
+        let pixels = self.session.measured(picture).size.pixels() as u64;
+        let shown = Shown { pick, live_pixels: view.map(|_| pixels), ..self.session.shown(picture) };
+        let placed = self.layout.of_smaller(self.session.divisor(picture));
         let (session, settings, measure) = (&self.session, &self.settings, &mut self.measure);
         let measured = session.measured(picture);
-        let drawn = self.graphics.draw(&shown, &self.layout, &gui, |cmd| {
+        let drawn = self.graphics.draw(&shown, &placed, &gui, |cmd| {
             if let Some(view) = &view {
                 session.record(cmd, picture, view, settings)?;
             }
@@ -298,6 +307,14 @@ impl Viewer {
             self.keep_settings();
         }
         self.act(actions)
+    }
+
+    /// Whether somebody looks at pixels or keeps them, so that no smaller picture may stand in.
+    fn wants_whole(&self) -> bool {
+        let compare = &self.settings.compare;
+        let perceived = compare.mode == CompareMode::Difference && compare.difference == Difference::Flip;
+        let looks = self.settings.inspector || compare.mode == CompareMode::View || perceived;
+        looks || self.clip.is_some() || self.graphics.is_snapping()
     }
 
     /// Lays the overlay out and takes over its textures.

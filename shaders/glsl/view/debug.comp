@@ -6,6 +6,8 @@
 layout(local_size_x = 16, local_size_y = 8) in;
 
 layout(constant_id = 0) const bool SMOOTH = true;
+// Which view (window::debug_view::DebugView). A pipeline for each: a CPU device computes every branch for every pixel.
+layout(constant_id = 1) const uint VIEW = 0;
 
 layout(binding = 0, std430) readonly buffer Color { uvec2 color[]; };         // RGBA halves, linear
 layout(binding = 1, std430) readonly buffer Depth { float depth[]; };         // metres, 0 for no surface
@@ -24,7 +26,6 @@ layout(push_constant) uniform Push {
     vec2 origin;
     ivec2 grid_end;
     float scale;         // window pixels per pixel
-    uint view;           // window::debug_view::DebugView
     uint lane;           // noise lane
     uint cell;           // side of a window of the grid, in field pixels
     float amount;        // exposure factor, far end, full motion, or gain
@@ -43,7 +44,7 @@ const float NEAR = 0.5;        // metres
 const float NOISE_RANGE = 4.0; // standard deviations
 const int MAX_TAPS = 8;
 
-uvec2 space() { return view >= FIELD ? field : valid; }
+uvec2 space() { return VIEW >= FIELD ? field : valid; }
 
 vec3 halves(uvec2 words) { return vec3(half_unpack(words.x), half_to_f32(words.y & 0xffffu)); }
 
@@ -65,7 +66,7 @@ vec3 texel(ivec2 at) {
     uvec2 extent = space();
     uvec2 p = uvec2(clamp(at, ivec2(0), ivec2(extent) - 1));
     uint i = p.y * valid.x + p.x, f = p.y * field.x + p.x;
-    switch (view) {
+    switch (VIEW) {
         case HDR: return encode(halves(color[i]) * amount);
         case PROXY: return clamp(halves(proxies[i]), 0.0, 1.0);
         case DEPTH: {
@@ -177,8 +178,8 @@ vec3 placed(vec2 at) {
     vec2 p = (at - origin) / scale;
     if (missing != 0u || any(lessThan(p, vec2(0.0))) || any(greaterThanEqual(p, vec2(space())))) return BACKGROUND;
     vec3 shown = scale >= 1.0 ? magnified(p) : minified(p);
-    if (view == FIELD) shown = with_grid(shown, at);
-    if (view == MOTION && arrow_cell > 0.0) {
+    if (VIEW == FIELD) shown = with_grid(shown, at);
+    if (VIEW == MOTION && arrow_cell > 0.0) {
         uint part = arrow(at);
         if (part > 0u) shown = vec3(part == 2u ? 1.0 : 0.0);
     }

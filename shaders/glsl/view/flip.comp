@@ -6,6 +6,9 @@
 
 layout(local_size_x = 16, local_size_y = 8) in;
 
+// Whether both pictures have the space's size: the plain case, without the branches of the other one.
+layout(constant_id = 0) const bool SAME_SIZES = false;
+
 layout(binding = 0, std430) readonly buffer Side0 { uint side0[]; };   // the reference
 layout(binding = 1, std430) readonly buffer Side1 { uint side1[]; };
 layout(binding = 2, std430) readonly buffer Tables {
@@ -93,7 +96,7 @@ void main() {
     for (uint side = 0; side < 2; side++) {
         for (uint i = thread; i < ROWS * COLUMNS; i += THREADS) {
             ivec2 at = clamp(corner + ivec2(i % COLUMNS, i / COLUMNS), ivec2(0), ivec2(space) - 1);
-            opponent[i] = to_opponent(linear_of(side_at(side, at)));
+            opponent[i] = to_opponent(linear_of(SAME_SIZES ? side_texel(side, at) : side_at(side, at)));
         }
         barrier();
         for (uint i = thread; i < ROWS * WIDTH; i += THREADS) {

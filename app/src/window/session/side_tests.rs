@@ -135,7 +135,7 @@ fn a_reference_gets_better_and_sides_that_cannot_be_are_refused() -> Result<()> 
     assert!(first != whole, "more samples, another picture");
     assert_eq!(session.labels(&settings, Picture::Live)[1], "reference, 512 samples");
     // It is what the same samples in one go give.
-    let plain = Plain::new(&session.studio, &session.geometry)?;
+    let plain = crate::engine::studio::Plain::new(&session.studio, &session.geometry)?;
     let view = session.live_view(&settings, Picture::Live)?.with_samples(512);
     let of = View { frame: session.sides.reference().and_then(Reference::frame).unwrap(), ..view };
     plain.render(&session.studio, &of, &settings.look.parameters(1.0))?;
