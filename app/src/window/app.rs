@@ -15,6 +15,7 @@ use super::Options;
 use super::input::Shortcut;
 use super::keys;
 use super::layout::CompareMode;
+use super::leave;
 use super::settings::Action;
 use super::viewer::{Viewer, is_lost};
 use super::zoom::Zoom;
@@ -143,6 +144,9 @@ impl ApplicationHandler for App {
 
     fn exiting(&mut self, _: &ActiveEventLoop) {
         if let Some(mut viewer) = self.viewer.take() {
+            if let Some(failure) = &self.failure {
+                leave::because(format!("{failure:#}"));
+            }
             viewer.finish();
             if !self.gone {
                 viewer.window.set_visible(false);
