@@ -266,7 +266,7 @@ impl Walk {
         }
         let session = self.session.as_mut().context("no session")?;
         let picture = session.picture(&self.settings);
-        if picture != Picture::Pair && !session.keeps_live(&self.settings, picture) {
+        if session.wants_live(&self.settings, picture, false)? {
             let view = session.live_view(&self.settings, picture)?;
             self.commands.begin()?;
             session.record(&mut self.commands, picture, &view, &self.settings)?;
