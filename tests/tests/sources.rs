@@ -38,7 +38,7 @@ const UNSAFE: [&str; 23] = [
 const SAFE: [&str; 8] = [
     "app/src/lib.rs",
     "app/src/main.rs",
-    "faults/src/lib.rs",
+    "renderer/faults/src/lib.rs",
     "renderer/src/lib.rs",
     "shaders/src/lib.rs",
     "shaders/src/bin/build-shaders/main.rs",

@@ -27,7 +27,7 @@ use crate::window::layout::CompareMode;
 use crate::window::loading::Loading;
 use crate::window::presets::Preset;
 use crate::window::saved::Saved;
-use crate::window::session::{Picture, Refused, Session};
+use crate::window::session::{Refused, Session};
 use crate::window::settings::Settings;
 
 /// The state in which everything is measured.
