@@ -24,9 +24,9 @@ pub fn program() -> &'static Path {
     PROGRAM.get_or_init(|| {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         // The whole workspace is selected so that its crates get the features they have under
-        // `cargo test --workspace` and are not built twice.
+        // `cargo test --workspace` and are not built twice; so is an example, for the features of what only tests need.
         let output = Command::new(cargo)
-            .args(["build", "--release", "--workspace", "--bin", "nrview"])
+            .args(["build", "--release", "--workspace", "--bin", "nrview", "--example", "loading"])
             .arg("--message-format=json-render-diagnostics")
             .current_dir(workspace())
             .stderr(Stdio::inherit())

@@ -38,6 +38,12 @@ pub struct Ended {
     pub settings: String,
 }
 
+/// The route that takes longest on a software device, unless a test names one: several screens of one frame can be taken
+/// before the next.
+fn slow_route(arguments: &[&str]) -> Option<&'static str> {
+    arguments.iter().all(|argument| !argument.starts_with("--route")).then_some("--route=exact")
+}
+
 impl Viewer {
     /// Starts `nrview view` with validation on a display of 1400x900 and waits for its window, which is 1280x800 at the
     /// top left corner of the screen.
@@ -74,6 +80,7 @@ impl Viewer {
             .args(["--validation", "view", "--state"])
             .arg(folder.path().join("state.json"))
             .args(arguments)
+            .args(slow_route(arguments))
             .env("DISPLAY", display.name())
             .env("NRVIEW_FAULT", plan)
             .env("XDG_CONFIG_HOME", folder.path().join("config"))
@@ -169,6 +176,8 @@ impl Viewer {
                 self.press(key);
                 self.display.picture()
             });
+            // What is on the screen may be newer than the state that is written down.
+            self.settle();
             if self.evaluated() == before {
                 return screens;
             }
