@@ -179,7 +179,8 @@ impl Walk {
         session.resize(HOME)?;
         session.ask_replay(ReplayArg::Direct)?;
         self.settle_model()?;
-        if matches!(self.session()?.loading(), Loading::Failed(_)) {
+        if self.route != RouteArg::Exact || matches!(self.session()?.loading(), Loading::Failed(_)) {
+            self.route = RouteArg::Exact;
             self.open(HOME_MODEL.parse()?)?;
         }
         self.session_mut()?.reset();
