@@ -143,7 +143,7 @@ mod tests {
             ("allocations", |n, s| s.allocations += n / 19),
             ("objects", |n, s| s.objects += n / 19),
             ("bytes of the process", |n, s| s.resident += n << 24),
-            ("open files", |n, s| s.files += n),
+            ("open files", |n, s| s.files += 2 * n),
             ("threads", |n, s| s.threads += 2 * n),
             ("bytes reserved", |n, s| s.reserved += n << 24),
         ];
