@@ -48,7 +48,7 @@ for target in "${targets[@]}"; do
   # is a single allocation.
   printf '\n=== %s, %d s\n' "$target" "$seconds"
   TMPDIR=$scratch/$target NRVIEW_FUZZ_TARGET=$target "$program" "$kept" "corpus/$target" \
-    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -malloc_limit_mb=1024 -max_len=65536 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -malloc_limit_mb=1024 -max_len=65536 -len_control=0 -print_final_stats=1 \
     -artifact_prefix="artifacts/$target-" 2>&1 | grep -vE '^#[0-9]+\s+(NEW|REDUCE|RELOAD|pulse)' ||
     { [[ ${PIPESTATUS[0]} -eq 0 ]] || die "$target failed; its input is in tests/fuzz/artifacts"; }
 done
