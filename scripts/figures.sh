@@ -17,6 +17,12 @@ cd "$root"
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
+all=(about exact tune tensor trials viewer loading replay soak)
+stages=("$@")
+[[ ${#stages[@]} -gt 0 ]] || stages=("${all[@]}")
+for name in "${stages[@]}"; do
+  [[ " ${all[*]} " == *" $name "* ]] || die "Unknown stage $name; known: ${all[*]}"
+done
 sizes=${NRVIEW_SIZES:-768x768,1920x1080,2560x1440,3840x2160}
 bin=${NRVIEW_BIN:-}
 if [[ -z $bin ]]; then
@@ -104,13 +110,7 @@ stage_soak() {
   keep soak.txt "$bin/nrview" soak --minutes "${NRVIEW_SOAK_MINUTES:-8}" --seed 1 --report "$out/soak.json"
 }
 
-all=(about exact tune tensor trials viewer loading replay soak)
-stages=("$@")
-[[ ${#stages[@]} -gt 0 ]] || stages=("${all[@]}")
 failed=()
-for name in "${stages[@]}"; do
-  [[ " ${all[*]} " == *" $name "* ]] || die "Unknown stage $name; known: ${all[*]}"
-done
 for name in "${stages[@]}"; do
   printf '=== %s\n' "$name"
   start=$SECONDS
