@@ -108,7 +108,7 @@ fn nodes() {
     refused(&["nodes[1].mesh"], |json| json["nodes"][1]["mesh"] = json!(3));
     refused(&["no triangles"], |json| json["scenes"][0]["nodes"] = json!([2]));
     refused(&["no scene"], |json| json["scenes"] = json!([]));
-    refused(&["node 1", "not finite"], |json| json["nodes"][1]["translation"] = json!([1e39, 0, 0]));
+    refused(&["number out of range"], |json| json["nodes"][1]["translation"] = json!([1e39, 0, 0]));
     refused(&["skin 0", "joint 0"], |json| {
         json["nodes"][1].as_object_mut().unwrap().remove("children");
         json["scenes"][0]["nodes"] = json!([1]);
@@ -244,7 +244,7 @@ fn bombs() {
         json["nodes"][1]["extensions"] = json!({ "EXT_mesh_gpu_instancing": { "attributes": { "TRANSLATION": 0 } } });
         json["meshes"][0]["primitives"][0]["attributes"]["POSITION"] = json!(1);
     });
-    refused(&["texture 0", "not finite"], |json| {
+    refused(&["number out of range"], |json| {
         json["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]["extensions"] =
             json!({ "KHR_texture_transform": { "scale": [1e39, 1] } });
     });

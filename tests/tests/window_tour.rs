@@ -346,7 +346,7 @@ fn a_person_goes_through_everything() {
 fn the_demo_goes_through_everything_and_ends() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shots = format!("--screenshots={}", folder.path().display());
-    let viewer = Viewer::start(&["--demo=0", "--size=33x33", "--model=identity", &shots]);
+    let viewer = Viewer::start(&["--demo=0", "--size=33x33", "--model=identity", "--route=auto", &shots]);
     let ended = viewer.ended(3 * SLOW);
     assert_eq!(ended.code, Some(0), "{ended:#?}");
     assert!(!ended.log.contains("validation:") && !ended.log.contains("panicked"), "{ended:#?}");
