@@ -14,24 +14,13 @@ use super::super::{Network, NetworkOptions, Weights};
 use super::groups::Group;
 use super::{Groups, Operands, Trial};
 use crate::geometry::{Extent, Geometry};
+use crate::hostile::Random;
 use crate::model::Model;
 use crate::model::synth::{self, Preset};
 use crate::numerics::{e4m3, half};
 use crate::plan::{Format, Op, OpId, OpKind, Plan, Tensor, TensorId};
 use crate::reference::{Reference, TensorData};
 use crate::replay::Policy;
-
-/// xorshift64*
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-}
 
 /// Moderate values of both signs, as in a real frame.
 fn fill(tensor: &Tensor, random: &mut Random) -> TensorData {
@@ -155,7 +144,7 @@ impl Setup {
         let reference = Reference::new(&plan, &self.model).unwrap();
         let network = Network::new(&self.device, &self.kernels, &self.weights, Arc::clone(&plan), options).unwrap();
         assert!((1..count).all(|op| network.is_covered(OpId(op as u32))), "{label}");
-        let mut random = Random(0x1234_5678_9abc_def1);
+        let mut random = Random::new(0x1234_5678_9abc_def1);
         let mut data = BTreeMap::new();
         let (mut written, mut outputs) = (BTreeSet::new(), BTreeSet::new());
         for (index, op) in plan.ops.iter().enumerate() {

@@ -3,7 +3,6 @@
 //! It must name all of them itself. Whatever cannot be read, or names another, is as if nothing were there.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use gpu::{CacheMode, Capabilities};
@@ -61,14 +60,8 @@ pub fn read(folder: &Path, caps: &Capabilities, digest: &str) -> Option<Finding>
 /// Keeps a finding. That it cannot be kept is no error: the next use finds out anew.
 pub fn write(folder: &Path, caps: &Capabilities, digest: &str, finding: &Finding) {
     let to = file(folder, caps, digest);
-    let kept = || -> std::io::Result<()> {
-        fs::create_dir_all(folder)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-        temporary.write_all(&serde_json::to_vec_pretty(&Document::of(caps, digest, finding.clone()))?)?;
-        temporary.persist(&to)?;
-        Ok(())
-    };
-    if let Err(error) = kept() {
+    let document = serde_json::to_vec_pretty(&Document::of(caps, digest, finding.clone())).unwrap_or_default();
+    if let Err(error) = gpu::replace_file(&to, &document) {
         tracing::warn!("{} cannot be written: {error}", to.display());
     }
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::super::super::{ExecError, Kernels};
 use super::super::Form;
 use super::Tally;
+use crate::hostile::Random;
 use crate::numerics::multiply::group13;
 
 /// The contract's vectors.
@@ -80,20 +81,13 @@ fn vectors() -> Vec<Case> {
     all.chunks(16).map(case).collect()
 }
 
-/// xorshift64*
-struct Random(u64);
+/// Operands of the check.
+struct Source(Random);
 
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32
-    }
-
+impl Source {
     /// A code that is no NaN: moderate, any, or mostly a zero of either sign.
     fn code(&mut self, kind: usize) -> u8 {
-        let r = self.next();
+        let r = self.0.next();
         let magnitude = match kind {
             0 => 24 + (r >> 8) % 44,
             1 => (r >> 8) % 0x7f,
@@ -105,13 +99,13 @@ impl Random {
 
     /// Any half but NaN.
     fn half(&mut self) -> u16 {
-        let h = self.next() as u16;
+        let h = self.0.next() as u16;
         if h & 0x7fff > 0x7c00 { h & 0xfc00 } else { h }
     }
 }
 
 fn random() -> Vec<Case> {
-    let random = &mut Random(0x9e37_79b9_7f4a_7c15);
+    let random = &mut Source(Random::new(0x9e37_79b9_7f4a_7c15));
     let case = |index: usize| {
         let mut case = Case::empty();
         // The same kind on both sides, or one of each.
