@@ -53,7 +53,6 @@ pub fn command() -> Command {
         .env_remove("WAYLAND_SOCKET")
         .env_remove("NRVIEW_LOG")
         .env("XDG_CACHE_HOME", caches())
-        .env("XDG_CONFIG_HOME", caches().join("config"))
         .env("XDG_CONFIG_HOME", caches())
         .stdin(Stdio::null());
     command

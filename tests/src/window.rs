@@ -83,7 +83,6 @@ impl Viewer {
             .args(slow_route(arguments))
             .env("DISPLAY", display.name())
             .env("NRVIEW_FAULT", plan)
-            .env("XDG_CONFIG_HOME", folder.path().join("config"))
             .env("XDG_CONFIG_HOME", folder.path())
             .env("WINIT_X11_SCALE_FACTOR", "1")
             .stdout(Stdio::null())

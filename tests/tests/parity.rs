@@ -13,11 +13,12 @@ const LIMIT: Duration = Duration::from_secs(1200);
 /// and third time of all would take minutes on a small machine.
 const REPEATED: &str = "full-64x64";
 
-/// Every fixture on a route, those of one model in one run; nothing but bit-exact will do.
-fn all_fixtures(route: &str) {
+/// Every fixture on a route, those of one model in one run; nothing but bit-exact will do. `repeated` are submitted three
+/// times.
+fn all_fixtures(route: &str, repeated: impl Fn(&str) -> bool) {
     let mut runs: BTreeMap<(String, u32), Vec<String>> = BTreeMap::new();
     for name in fixture::names() {
-        let submissions = if name == REPEATED { 3 } else { 1 };
+        let submissions = if repeated(&name) { 3 } else { 1 };
         runs.entry((fixture::model(&name), submissions)).or_default().push(name);
     }
     assert!(runs.keys().any(|&(_, submissions)| submissions == 3), "{REPEATED} is among the fixtures");
@@ -43,12 +44,18 @@ fn all_fixtures(route: &str) {
 
 #[test]
 fn cpu_reference() {
-    all_fixtures("cpu");
+    all_fixtures("cpu", |name| name == REPEATED);
 }
 
 #[test]
 fn exact_route() {
-    all_fixtures("exact");
+    all_fixtures("exact", |name| name == REPEATED);
+}
+
+#[test]
+#[ignore = "long: ./scripts/test.sh long"]
+fn exact_route_three_times_each() {
+    all_fixtures("exact", |_| true);
 }
 
 /// One changed byte in a wide ViT matrix and one in a window block: `parity` notices, and `verify` names the operation
