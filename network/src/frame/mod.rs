@@ -10,6 +10,7 @@ mod block;
 mod clock;
 mod error;
 mod gpu_frame;
+mod native;
 mod parameters;
 mod passes;
 mod preview;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use gpu::{ComputePipeline, Device};
 
-use super::FrameError;
+use super::{FrameError, native};
 use crate::geometry::Extent;
 
 /// What the image at a frame's start holds.
@@ -53,6 +53,8 @@ impl SourceKind {
 /// The pipelines of the passes, created for a kind of source when a frame first needs it.
 pub struct Passes {
     device: Arc<Device>,
+    /// Whether the native form runs; the portable one has the same bits.
+    native: bool,
     kinds: [OnceLock<Arc<Pipelines>>; 3],
 }
 
@@ -64,12 +66,18 @@ pub(super) struct Pipelines {
 }
 
 impl Passes {
-    /// The passes for frames rendered as [`SourceKind::Scene`]; those for other kinds follow on demand.
+    /// The passes for frames rendered as [`SourceKind::Scene`]; those for other kinds follow on demand. Finds out which form
+    /// the device takes.
     ///
     /// # Errors
     /// When the device cannot create a pipeline.
     pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, FrameError> {
-        let passes = Self { device: Arc::clone(device), kinds: Default::default() };
+        Self::in_form(device, native::admitted(device)?)
+    }
+
+    /// [`Passes::new`] in the native form or the portable one.
+    pub(super) fn in_form(device: &Arc<Device>, native: bool) -> Result<Arc<Self>, FrameError> {
+        let passes = Self { device: Arc::clone(device), native, kinds: Default::default() };
         passes.pipelines(SourceKind::Scene)?;
         Ok(Arc::new(passes))
     }
@@ -84,14 +92,15 @@ impl Passes {
         if let Some(pipelines) = slot.get() {
             return Ok(Arc::clone(pipelines));
         }
-        let create = |name: &'static str| {
+        let create = |portable: &'static str, native: &'static str| {
+            let name = if self.native { native } else { portable };
             let shader = shaders::shader(name).ok_or(FrameError::Shader { name })?;
             Ok::<_, FrameError>(ComputePipeline::new(&self.device, shader, &[(0, kind.index())], name)?)
         };
         let pipelines = Arc::new(Pipelines {
-            preprocess: create("frame/preprocess")?,
-            composite: create("frame/composite")?,
-            bypass: create("frame/bypass")?,
+            preprocess: create("frame/preprocess.portable", "frame/preprocess.native")?,
+            composite: create("frame/composite.portable", "frame/composite.native")?,
+            bypass: create("frame/bypass.portable", "frame/bypass.native")?,
         });
         Ok(Arc::clone(slot.get_or_init(|| pipelines)))
     }

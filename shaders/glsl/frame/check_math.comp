@@ -1,5 +1,7 @@
 // Test shader: one function of math.glsl over a list of operands.
 #version 460
+#pragma variant portable NATIVE=0
+#pragma variant native NATIVE=1
 
 #include "math.glsl"
 

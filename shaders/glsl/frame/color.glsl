@@ -37,9 +37,10 @@ float srgb_encode(float v) {
 
 float srgb_decode(float v) {
     float c = saturate(v);
-    if (c <= 0.04045) return rn_div(c, 12.92);
+    bool low = c <= 0.04045;
     precise float lifted = c + 0.055;
-    return exact_pow(rn_div(lifted, 1.055), 2.4);
+    float scaled = rn_div(low ? c : lifted, low ? 12.92 : 1.055);
+    return low ? scaled : exact_pow(scaled, 2.4);
 }
 
 vec3 srgb_encode(vec3 v) {
@@ -62,11 +63,10 @@ float shoulder(float v) {
     return r;
 }
 
-// Display proxy of a scene channel, a held half.
-float proxy(float scene, float paper) { return half_round(srgb_encode(shoulder(rn_div(clean(scene), paper)))); }
+// Display proxy of a scene colour, held halves.
 vec3 proxy(vec3 scene, float paper) {
-    vec3 r = scene;
-    EACH(i, 3) r[i] = proxy(scene[i], paper);
+    vec3 r = rn_div(clean(scene), paper);
+    EACH(i, 3) r[i] = half_round(srgb_encode(shoulder(r[i])));
     return r;
 }
 

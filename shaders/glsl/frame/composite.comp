@@ -1,6 +1,8 @@
 // Head and proxy to the next history, the published colour and the screen (network::frame::cpu::compose, style,
 // display; frame sections 6 to 8). One invocation a valid pixel.
 #version 460
+#pragma variant portable NATIVE=0
+#pragma variant native NATIVE=1
 
 layout(binding = 0, std430) readonly buffer Color { uvec2 color[]; };
 layout(binding = 1, std430) readonly buffer Motion { uint motion[]; };
@@ -67,13 +69,15 @@ void main() {
         display_neural[pixel] = pack_codes(code);
         return;
     }
-    vec3 scene = source_scene(pixel);
-    vec3 shown_scene = display_upgrade(scene, p, code, parameters.paper, parameters.color_strength);
-    uint codes[2];
-    EACH(i, 2) {
-        codes[i] = pack_codes(display_codes(shown_scene));
-        shown_scene = display_original(scene, parameters.paper);
+    vec3 original = display_relative(source_scene(pixel), parameters.paper);
+    vec3 light = display_upgrade(original, p, code, parameters.paper, parameters.color_strength);
+    // The network's light, then the scene's own.
+    uint before = 0u, last = 0u;
+    REPEAT(i, 2) {
+        before = last;
+        last = pack_codes(display_codes(light));
+        light = display_original(original, parameters.paper);
     }
-    display_neural[pixel] = codes[0];
-    display_input[pixel] = codes[1];
+    display_neural[pixel] = before;
+    display_input[pixel] = last;
 }

@@ -43,7 +43,7 @@ float chroma(vec3 lab) {
 vec3 hue_transfer(vec3 a_rgb, vec3 b_rgb) {
     vec3 a = vec3(0.0), b = a_rgb;
     float of_a = 0.0, of_b = 0.0;
-    EACH(i, 2) {
+    REPEAT(i, 2) {
         a = b;
         of_a = of_b;
         b = to_oklab(i == 0 ? a_rgb : b_rgb);
@@ -59,9 +59,11 @@ vec3 hue_transfer(vec3 a_rgb, vec3 b_rgb) {
                       vec3(-0.024003, -0.128969, 1.152972), ap1);
 }
 
-// The scene colour that a published colour stands for.
-vec3 display_upgrade(vec3 scene, vec3 proxy_code, vec3 published, float paper, float color_strength) {
-    vec3 original = rn_div(clean(scene), paper);
+// Scene colour in units of display white.
+vec3 display_relative(vec3 scene, float paper) { return rn_div(clean(scene), paper); }
+
+// The scene colour that a published colour stands for; `original` is relative.
+vec3 display_upgrade(vec3 original, vec3 proxy_code, vec3 published, float paper, float color_strength) {
     vec3 neural = srgb_decode(published);
     float y_original = luminance(original), y_neural = luminance(neural);
     vec3 up = original;
@@ -82,9 +84,9 @@ vec3 display_upgrade(vec3 scene, vec3 proxy_code, vec3 published, float paper, f
     return result;
 }
 
-// The scene colour shown without the network.
-vec3 display_original(vec3 scene, float paper) {
-    precise vec3 r = rn_div(clean(scene), paper) * paper;
+// The scene colour shown without the network, of the relative one.
+vec3 display_original(vec3 original, float paper) {
+    precise vec3 r = original * paper;
     return r;
 }
 
@@ -107,7 +109,7 @@ vec3 display_codes(vec3 scene) {
 // Code values as RGBA8, alpha 255: floor(v * 255 + 0.5). Also the 8-bit form of a single image (frame section 6).
 uint pack_codes(vec3 v) {
     precise vec3 scaled = saturate(v) * 255.0 + 0.5;
-    uvec3 c = uvec3(floor(scaled));
+    uvec3 c = uvec3(scaled);  // positive, so that cutting off is floor
     return c.r | c.g << 8 | c.b << 16 | 0xff000000u;
 }
 

@@ -86,7 +86,7 @@ vec3 history_sample(uvec2 at) {
     vec2 position = vec2(t.center.x, t.low.y);
     float weight = b;
     vec3 sum = vec3(0.0);
-    EACH(i, 5) {
+    REPEAT(i, 5) {
         sum = rn_fma(history_bilinear(position), weight, sum);
         position = i == 0 ? vec2(t.low.x, t.center.y)
                  : i == 1 ? t.center

@@ -2,20 +2,69 @@
 // function). Assumed of the device: f32 addition and multiplication round to nearest even, and `precise` keeps the
 // compiler from contracting or reassociating. Division and square root are corrected, because devices may be off by a few
 // units in the last place.
+//
+// Two forms with the same bits. The portable one (NATIVE 0) assumes no more than that. The native one also takes fma() for
+// fused and conversions between f32 and half for rounded to nearest even; a device is asked before it is used
+// (network::frame::native).
 #ifndef FRAME_MATH_GLSL
 #define FRAME_MATH_GLSL
 
-#include "numerics.glsl"
-
-// Loops over channels and taps that stay loops: everything here is inlined, and drivers that compile slowly pay for every
-// copy.
 #extension GL_EXT_control_flow_attributes : require
-#define EACH(i, count) [[dont_unroll]] for (int i = 0; i < count; i++)
+
+#ifndef NATIVE
+#define NATIVE 0
+#endif
+#if NATIVE
+#include "half_native.glsl"
+// Loops over channels and axes: a vector indexed by a variable would live in memory.
+#define EACH(i, count) [[unroll]] for (int i = 0; i < count; i++)
+#else
+#include "numerics.glsl"
+#define EACH(i, count) REPEAT(i, count)
+#endif
+// Loops that stay loops: everything here is inlined, so that copies take time to compile and room in the instruction cache.
+#define REPEAT(i, count) [[dont_unroll]] for (int i = 0; i < count; i++)
 
 // x limited to 0..1; NaN and -0 become +0.
 float saturate(float x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 vec3 saturate(vec3 v) { return vec3(saturate(v.x), saturate(v.y), saturate(v.z)); }
 
+#if NATIVE
+const uint EXPONENT_ONE = 0x00800000u;
+
+float significand(float v) { return uintBitsToFloat((floatBitsToUint(v) & 0x7fffffu) | 0x3f800000u); }
+
+// What division by b needs: 1 / its significand, nearly rounded.
+float rn_divisor(float b) {
+    float d = significand(b);
+    precise float y = 1.0 / d;
+    y = fma(y, fma(-d, y, 1.0), y);
+    return y;
+}
+
+// a / b with y = rn_divisor(b), correctly rounded: Newton's steps on the significands, each remainder exact.
+float rn_div(float a, float b, float y) {
+    uint ua = floatBitsToUint(a), ub = floatBitsToUint(b);
+    uint ea = ua & INF32, eb = ub & INF32, e = ea - eb;
+    // Zero, infinite or extreme operands: devices agree there.
+    if (ea - EXPONENT_ONE >= 0x7f000000u || eb - EXPONENT_ONE >= 0x7f000000u || e + 0x3c000000u > 0x78000000u) {
+        precise float quotient = a / b;
+        return quotient;
+    }
+    float x = significand(a), d = significand(b);
+    precise float q = x * y;
+    q = fma(fma(-d, q, x), y, q);
+    q = fma(fma(-d, q, x), y, q);
+    return uintBitsToFloat((floatBitsToUint(q) + e) | ((ua ^ ub) & SIGN32));
+}
+
+float rn_div(float a, float b) { return rn_div(a, b, rn_divisor(b)); }
+
+vec3 rn_div(vec3 a, float b) {
+    float y = rn_divisor(b);
+    return vec3(rn_div(a.x, b, y), rn_div(a.y, b, y), rn_div(a.z, b, y));
+}
+#else
 // a / b, correctly rounded: the quotient's significand is corrected by its integer remainder.
 float rn_div(float a, float b) {
     uint ua = floatBitsToUint(a), ub = floatBitsToUint(b);
@@ -45,7 +94,31 @@ vec3 rn_div(vec3 a, float b) {
     EACH(i, 3) r[i] = rn_div(a[i], b);
     return r;
 }
+#endif
 
+#if NATIVE
+// Square root of x >= 0, correctly rounded; the root of a zero or subnormal is a zero.
+float rn_sqrt(float x) {
+    uint u = floatBitsToUint(x);
+    int k = (int(u >> 23) - 127) >> 1;
+    float m = uintBitsToFloat(u - (uint(k) << 24));  // in 1..4
+    precise float y = inversesqrt(m);
+    precise float root = m * y;
+    precise float h = 0.5 * y;
+    precise float rest = fma(-root, h, 0.5);
+    root = fma(root, rest, root);
+    h = fma(h, rest, h);
+    root = fma(fma(-root, root, m), h, root);
+    float scaled = uintBitsToFloat(floatBitsToUint(root) + (uint(k) << 23));
+    return u < EXPONENT_ONE || u == SIGN32 ? uintBitsToFloat(u & SIGN32) : (u >= INF32 ? x : scaled);
+}
+
+// a * b + c, rounded once.
+float rn_fma(float a, float b, float c) {
+    precise float r = fma(a, b, c);
+    return r;
+}
+#else
 // Square root of x >= 0, correctly rounded; the root of a zero or subnormal is a zero.
 float rn_sqrt(float x) {
     uint u = floatBitsToUint(x);
@@ -92,6 +165,7 @@ float rn_fma(float a, float b, float c) {
     precise float result = v + uintBitsToFloat(inexact ? odd : u);
     return result;
 }
+#endif
 
 vec3 rn_fma(vec3 a, float b, vec3 c) {
     vec3 r = c;
@@ -107,11 +181,14 @@ vec3 rn_mix(vec3 below, vec3 above, float amount) {
 
 // Adding and subtracting this rounds a float of magnitude below 2^22 to an integer, ties to even.
 const float ROUND = 12582912.0;
+const uint ROUND_BITS = 0x4b400000u;
 
 // x = (1 + f) * 2^k with 1 + f in sqrt(1/2)..sqrt(2); x is positive and normal.
 void split_power(float x, out float f, out float k) {
     uint offset = floatBitsToUint(x) - 0x3f3504f3u;
-    k = float(int(offset) >> 23);
+    // An integer added to the bits of ROUND is added to its value, which saves a conversion.
+    precise float exponent = uintBitsToFloat(ROUND_BITS + uint(int(offset) >> 23)) - ROUND;
+    k = exponent;
     precise float m = uintBitsToFloat((offset & 0x7fffffu) + 0x3f3504f3u) - 1.0;
     f = m;
 }
@@ -120,7 +197,6 @@ void split_power(float x, out float f, out float k) {
 
 // Base 2 logarithm; minus infinity below the smallest normal number.
 float exact_log2(float v) {
-    if (!(v >= 1.17549435e-38)) return uintBitsToFloat(SIGN32 | INF32);
     float x, k;
     split_power(v, x, k);
     precise float precise_sum = uintBitsToFloat(0xbda50a7fu);
@@ -134,7 +210,7 @@ float exact_log2(float v) {
     COEFFICIENT(0xbf38aa3bu);
     COEFFICIENT(0x3fb8aa3bu);
     precise float result = k + x * precise_sum;
-    return result;
+    return v >= 1.17549435e-38 ? result : uintBitsToFloat(SIGN32 | INF32);
 }
 
 // Base 2 logarithm of v in 2^-126..1, within 0.6 units in the last place.
@@ -160,9 +236,8 @@ float exact_log2_precise(float v) {
 
 // 2^y; infinite from 128 up and for NaN, zero below -126.
 float exact_exp2(float y) {
-    if (y < -126.0) return 0.0;
-    if (!(y < 128.0)) return uintBitsToFloat(INF32);
-    precise float n = (y + ROUND) - ROUND;
+    precise float shifted = y + ROUND;
+    precise float n = shifted - ROUND;
     precise float x = y - n;
     precise float precise_sum = uintBitsToFloat(0x392223d8u);
     COEFFICIENT(0x3aaf84b0u);
@@ -171,7 +246,9 @@ float exact_exp2(float y) {
     COEFFICIENT(0x3e75fdf0u);
     COEFFICIENT(0x3f317218u);
     precise float p = 1.0 + x * precise_sum;
-    return uintBitsToFloat(floatBitsToUint(p) + (uint(int(n)) << 23));
+    // The low bits of the shifted sum are those of n.
+    float power = uintBitsToFloat(floatBitsToUint(p) + (floatBitsToUint(shifted) << 23));
+    return y < -126.0 ? 0.0 : (y < 128.0 ? power : uintBitsToFloat(INF32));
 }
 
 // x^y of a base that is not negative; y is positive.
@@ -189,7 +266,8 @@ float exact_cube_root(float x) {
 
 // Cosine (x) and sine (y) of an angle in 0..2 pi.
 vec2 exact_circle(float angle) {
-    precise float n = (angle * uintBitsToFloat(0x3f22f983u) + ROUND) - ROUND;
+    precise float shifted = angle * uintBitsToFloat(0x3f22f983u) + ROUND;
+    precise float n = shifted - ROUND;
     precise float high = angle - n * uintBitsToFloat(0x3fc90fe0u);
     precise float middle = n * uintBitsToFloat(0xb52bbbd0u);
     precise float r = high - middle;
@@ -209,12 +287,10 @@ vec2 exact_circle(float angle) {
     precise float one = 1.0 - half_x;
     precise float tail = x * (x * precise_sum) - r * r_lo;
     precise float cosine = one + (((1.0 - one) - half_x) + (tail - 0.5 * x_lo));
-    switch (int(n) & 3) {
-        case 0: return vec2(cosine, sine);
-        case 1: return vec2(-sine, cosine);
-        case 2: return vec2(-cosine, -sine);
-        default: return vec2(sine, -cosine);
-    }
+    // The low bits of the shifted sum are those of n, the quarter: in odd ones the two change places.
+    uint quarter = floatBitsToUint(shifted);
+    uvec2 turned = floatBitsToUint((quarter & 1u) != 0u ? vec2(sine, cosine) : vec2(cosine, sine));
+    return uintBitsToFloat(turned ^ (uvec2(quarter + 1u, quarter) << 30 & SIGN32));
 }
 
 #undef COEFFICIENT

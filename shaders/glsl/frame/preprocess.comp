@@ -1,6 +1,8 @@
 // The 16 input lanes of a field pixel and the display proxy (network::frame::cpu::preprocess; frame sections 2 to 5).
 // One invocation a field pixel.
 #version 460
+#pragma variant portable NATIVE=0
+#pragma variant native NATIVE=1
 
 layout(binding = 0, std430) readonly buffer Color { uvec2 color[]; };
 layout(binding = 1, std430) readonly buffer Motion { uint motion[]; };

@@ -39,8 +39,10 @@ fn unmarked(spirv: &[u8]) -> HashSet<String> {
 
 #[test]
 fn arithmetic_is_precise() {
-    for name in ["frame/preprocess", "frame/composite", "frame/bypass", "frame/check_math"] {
-        let functions = unmarked(shaders::shader(name).unwrap().spirv);
+    let forms = ["portable", "native"];
+    let stems = ["preprocess", "composite", "bypass", "check_math"];
+    for name in stems.iter().flat_map(|stem| forms.map(|form| format!("frame/{stem}.{form}"))) {
+        let functions = unmarked(shaders::shader(&name).unwrap().spirv);
         // The conversions to and from half round on the bits and take single operations, where nothing can be contracted.
         let loose: Vec<_> = functions.iter().filter(|f| !f.starts_with("half_")).collect();
         assert!(loose.is_empty(), "{name}: {loose:?}");

@@ -3,7 +3,7 @@
 use gpu::testing::TestDevice;
 use gpu::{Bind, ComputePipeline, DescriptorArena};
 
-use super::support::{Random, buffer};
+use super::support::{Random, buffer, forms};
 use crate::frame::cpu::math;
 
 /// Function number in the test shader and its CPU twin.
@@ -59,10 +59,13 @@ fn functions_have_the_bits_of_the_cpu() {
     let device = TestDevice::open().unwrap();
     let input = buffer(&device, "operands", 16 * COUNT as u64);
     let output = buffer(&device, "results", 8 * COUNT as u64);
-    let shader = shaders::shader("frame/check_math").unwrap();
-    let mut arena = DescriptorArena::new(&device, "math", 9).unwrap();
+    let mut arena = DescriptorArena::new(&device, "math", 18).unwrap();
     let mut random = Random::new(7);
-    for (number, name, twin) in FUNCTIONS {
+    let forms =
+        forms(&device).map(|native| if native { "frame/check_math.native" } else { "frame/check_math.portable" });
+    let cases = forms.flat_map(|form| FUNCTIONS.map(|function| (form, function)));
+    for (form, (number, name, twin)) in cases {
+        let shader = shaders::shader(form).unwrap();
         let mut list: Vec<[f32; 4]> = EDGES.to_vec();
         list.resize_with(COUNT, || operands(number, &mut random));
         if number == 4 {
@@ -79,6 +82,6 @@ fn functions_have_the_bits_of_the_cpu() {
         let got: Vec<[f32; 2]> = bytemuck::pod_collect_to_vec(&device.download(&output, 0, 8 * COUNT as u64).unwrap());
         let different = list.iter().zip(&got).filter(|(v, got)| twin(**v).map(f32::to_bits) != got.map(f32::to_bits));
         let first = different.clone().next().map(|(v, got)| (*v, *got, twin(*v)));
-        assert_eq!(first, None, "{name}: {} of {COUNT} differ", different.count());
+        assert_eq!(first, None, "{form}: {name}: {} of {COUNT} differ", different.count());
     }
 }

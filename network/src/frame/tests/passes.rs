@@ -2,7 +2,7 @@
 
 use gpu::testing::TestDevice;
 
-use super::support::{Random, Rig, same};
+use super::support::{Random, Rig, forms, same};
 use crate::frame::cpu::sampling::{Half4, pack_motion};
 use crate::frame::cpu::{CpuFrame, Head, Source, compose_frame, preprocess};
 use crate::frame::{CustomStyle, Parameters, SourceKind, Style};
@@ -81,11 +81,13 @@ fn temporal(seed: u32) -> Parameters {
 #[test]
 fn sizes_from_one_row_to_more_than_the_smallest_field() {
     let device = TestDevice::open().unwrap();
-    for (width, height) in [(64, 64), (33, 1), (100, 2), (161, 97), (457, 41), (322, 330)] {
-        let geometry = Geometry::new(Extent::new(width, height)).unwrap();
-        let mut rig = Rig::new(&device, &geometry, SourceKind::Scene, u64::MAX);
-        let seed = u64::from(width * height);
-        compare(&mut rig, &geometry, seed, &[temporal(width), temporal(height), temporal(u32::MAX)]);
+    for native in forms(&device) {
+        for (width, height) in [(64, 64), (33, 1), (100, 2), (161, 97), (457, 41), (322, 330)] {
+            let geometry = Geometry::new(Extent::new(width, height)).unwrap();
+            let mut rig = Rig::in_form(&device, native, &geometry, SourceKind::Scene);
+            let seed = u64::from(width * height);
+            compare(&mut rig, &geometry, seed, &[temporal(width), temporal(height), temporal(u32::MAX)]);
+        }
     }
 }
 
@@ -105,7 +107,6 @@ fn bindings_smaller_than_the_frame() {
 fn styles_and_intensities() {
     let device = TestDevice::open().unwrap();
     let geometry = Geometry::new(Extent::new(120, 90)).unwrap();
-    let mut rig = Rig::new(&device, &geometry, SourceKind::Scene, u64::MAX);
     let base = Parameters { paper_white: 1.7, ..temporal(3) };
     let custom = CustomStyle {
         exposure: 0.4,
@@ -129,18 +130,25 @@ fn styles_and_intensities() {
         Parameters { intensity: 0.0, paper_white: 0.0, ..base },
         Parameters { history_valid: false, color_strength: 0.5, ..base },
     ];
-    compare(&mut rig, &geometry, 11, &all);
+    for native in forms(&device) {
+        compare(&mut Rig::in_form(&device, native, &geometry, SourceKind::Scene), &geometry, 11, &all);
+    }
 }
 
 #[test]
 fn network_off_primes_the_history() {
     let device = TestDevice::open().unwrap();
     let geometry = Geometry::new(Extent::new(97, 51)).unwrap();
-    let mut rig = Rig::new(&device, &geometry, SourceKind::Scene, u64::MAX);
-    let mut twin = CpuFrame::new(&geometry);
+    for native in forms(&device) {
+        primes_the_history(&mut Rig::in_form(&device, native, &geometry, SourceKind::Scene), &geometry);
+    }
+}
+
+fn primes_the_history(rig: &mut Rig, geometry: &Geometry) {
+    let mut twin = CpuFrame::new(geometry);
     let p = temporal(0);
     for seed in 0..3 {
-        let inputs = Inputs::random(&geometry, seed);
+        let inputs = Inputs::random(geometry, seed);
         rig.put_color(&inputs.scene);
         rig.run(|f, cmd| f.record_bypass(cmd, &p));
         let shown = twin.bypass(Source::Scene(&inputs.scene), &p);
@@ -150,7 +158,7 @@ fn network_off_primes_the_history() {
         assert!(rig.read::<Half4>(rig.frame.history()) == twin.history());
     }
     // Switching on: a still image's lanes 7 to 9 are its own colour, so nothing flashes.
-    let inputs = Inputs::random(&geometry, 2);
+    let inputs = Inputs::random(geometry, 2);
     rig.put_motion(&vec![0; geometry.valid.pixels()]);
     rig.put_color(&inputs.scene);
     rig.run(|f, cmd| f.record_preprocess(cmd, &p));
@@ -202,13 +210,14 @@ fn an_image_is_its_own_proxy() {
     let geometry = Geometry::new(Extent::new(75, 60)).unwrap();
     let p = Parameters { seed: 12, ..Parameters::image() };
     // The same size, and a source that is scaled to the valid rectangle.
-    for extent in [geometry.valid, Extent::new(40, 130)] {
+    let extents = [geometry.valid, Extent::new(40, 130)];
+    for (native, extent) in forms(&device).flat_map(|native| extents.map(|extent| (native, extent))) {
         let mut random = Random::new(21);
         let pixels: Vec<[f32; 4]> =
             (0..extent.pixels()).map(|_| [(); 4].map(|()| (random.word() % 256) as f32 / 255.0)).collect();
         let source = Source::Proxy(&pixels, extent);
         let head = Inputs::random(&geometry, 3).head;
-        let rig = Rig::new(&device, &geometry, SourceKind::Proxy(extent), u64::MAX);
+        let rig = Rig::in_form(&device, native, &geometry, SourceKind::Proxy(extent));
         rig.put_color(&pixels);
         rig.put_head(&head);
         rig.run(|f, cmd| {

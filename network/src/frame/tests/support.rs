@@ -7,7 +7,7 @@ use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
 
 use crate::exec::BufferSlice;
 use crate::frame::cpu::{Half4, LANES};
-use crate::frame::{Frame, FrameInputs, Passes, SourceKind};
+use crate::frame::{Frame, FrameInputs, Passes, SourceKind, native};
 use crate::geometry::Geometry;
 
 /// Deterministic numbers for test inputs.
@@ -46,6 +46,15 @@ pub fn buffer(device: &Arc<Device>, name: &str, size: u64) -> Buffer {
     Buffer::new(device, &desc).unwrap()
 }
 
+/// The forms of the passes that the device can run: portable, and native where its instructions give the contract's bits.
+pub fn forms(device: &Arc<Device>) -> impl Iterator<Item = bool> + use<> {
+    let difference = native::difference(device).unwrap();
+    if let Some(what) = &difference {
+        eprintln!("no native form here: {what}");
+    }
+    [false, true].into_iter().take(1 + usize::from(difference.is_none()))
+}
+
 /// A frame with its inputs. Dropped before the device it was made on.
 pub struct Rig {
     pub device: Arc<Device>,
@@ -57,10 +66,19 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// `most` limits the bindings of features and head, so that small frames can be split like large ones.
+    /// In the form that the device takes. `most` limits the bindings of features and head, so that small frames can be split
+    /// like large ones.
     pub fn new(device: &TestDevice, geometry: &Geometry, kind: SourceKind, most: u64) -> Self {
-        let device = Arc::clone(device);
-        let passes = Passes::new(&device).unwrap();
+        Self::with(&Passes::new(device).unwrap(), geometry, kind, most)
+    }
+
+    /// In the native or the portable form.
+    pub fn in_form(device: &TestDevice, native: bool, geometry: &Geometry, kind: SourceKind) -> Self {
+        Self::with(&Passes::in_form(device, native).unwrap(), geometry, kind, u64::MAX)
+    }
+
+    fn with(passes: &Arc<Passes>, geometry: &Geometry, kind: SourceKind, most: u64) -> Self {
+        let device = Arc::clone(passes.device());
         let valid = geometry.valid.pixels() as u64;
         let field = geometry.field.pixels() as u64;
         let image = kind.extent(geometry.valid).pixels() as u64;
@@ -72,7 +90,7 @@ impl Rig {
         let inputs = FrameInputs { color: &color, kind, motion: Some(&motion) };
         let features_slice = BufferSlice { buffer: &features, offset: 256, range: field * 32 };
         let head_slice = BufferSlice { buffer: &head, offset: 512, range: field * 8 };
-        let frame = Frame::with_range(&passes, geometry, inputs, features_slice, head_slice, most).unwrap();
+        let frame = Frame::with_range(passes, geometry, inputs, features_slice, head_slice, most).unwrap();
         Self { device, frame, color, motion, features, head }
     }
 
