@@ -102,7 +102,6 @@ impl TensorKernel {
         let large = matches!(self, Self::Block128 | Self::Block256);
         let parts = [
             (!variant.is_empty(), variant),
-            (large && form.trial.lean, "lean"),
             ((large || stem == "strip") && form.trial.coarse, "coarse"),
             (form.operands == Operands::Float8, "float8"),
             (form.model, "model"),

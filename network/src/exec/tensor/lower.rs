@@ -229,10 +229,7 @@ impl Lowering<'_> {
             _ if n.is_multiple_of(128) && tiles(TensorKernel::GemmWide) >= FEW_WIDE_GROUPS => TensorKernel::GemmWide,
             _ => TensorKernel::GemmNarrow,
         };
-        // A trial: two parts of K where the contract has one, if the tiles are few.
-        let half = self.form.trial.split && k == 512 && gemm.partition == k && tiles(kernel) < FEW_GROUPS;
-        let partition = if half { k / 2 } else { gemm.partition };
-        let parts = k / partition;
+        let parts = k / gemm.partition;
         let layers = parts > 1 && tiles(kernel) < FEW_GROUPS && !self.form.model;
         let chunk = kernel.chunk();
         let seed = gemm.seed.as_ref();
@@ -257,7 +254,7 @@ impl Lowering<'_> {
                     count as u32,
                     (k / chunk) as u32,
                     n as u32 / 16,
-                    (partition / chunk) as u32,
+                    (gemm.partition / chunk) as u32,
                     flags | published,
                 ],
                 groups: [(n / kernel.columns()) as u32, count.div_ceil(kernel.rows()) as u32, 1],

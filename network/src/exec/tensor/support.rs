@@ -153,8 +153,7 @@ mod tests {
     /// What is asked of a device is what the kernels take.
     #[test]
     fn every_kernel_fits_what_is_asked() {
-        let all = Trial { lean: true, coarse: true, split: true };
-        let trials = [Trial::default(), Trial { coarse: false, ..all }, Trial { lean: false, ..all }, all];
+        let trials = [Trial::default(), Trial { coarse: true }];
         let half = trials.iter().flat_map(|&trial| [true, false].map(|strips| (Operands::Half, strips, trial)));
         for (operands, strips, trial) in half.chain([(Operands::Float8, false, Trial::default())]) {
             for kernel in TensorKernel::ALL {

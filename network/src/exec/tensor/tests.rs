@@ -330,27 +330,12 @@ fn groups_without_strips_agree_with_the_reference() {
     setup.check("b31.attention", Extent::new(12, 8), SEPARATE);
 }
 
-/// Loops that stay loops add in the same order.
+/// Rounding without the coarser grid comes near the reference, too, and differs from the usual form.
 #[test]
-fn lean_blocks_are_the_usual_ones_bit_for_bit() {
+fn the_coarse_form_is_near_the_reference() {
     let usual = Setup::modelled(true, Trial::default());
-    let lean = Setup::modelled(true, Trial { lean: true, ..Trial::default() });
-    for label in ["b62.merge", "b15.expand"] {
-        let extent = Extent::new(12, 8);
-        let (a, b) = (usual.run(label, extent, SEPARATE), lean.run(label, extent, SEPARATE));
-        assert!(!a.is_empty() && a.len() == b.len(), "{label}");
-        for (a, b) in a.iter().zip(&b) {
-            assert!(a.got == b.got, "{}", a.name);
-        }
-    }
-}
-
-/// Rounding and a sum in two parts come near the reference, too, and differ from the usual form.
-#[test]
-fn coarse_and_split_forms_are_near_the_reference() {
-    let usual = Setup::modelled(true, Trial::default());
-    let setup = Setup::modelled(true, Trial { coarse: true, split: true, lean: true });
-    for label in ["b4.expand", "b15.expand", "b23.ffn"] {
+    let setup = Setup::modelled(true, Trial { coarse: true });
+    for label in ["b4.expand", "b15.expand"] {
         let extent = Extent::new(12, 8);
         setup.check(label, extent, SEPARATE);
         let (a, b) = (usual.run(label, extent, SEPARATE), setup.run(label, extent, SEPARATE));

@@ -5,12 +5,8 @@
 /// What is tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Trial {
-    /// Blocks of 128 and 256 channels in loops that stay loops, for fewer registers. The same bits.
-    pub lean: bool,
     /// A cheaper rounding of operands between products, which leaves out the coarser grid of the smallest codes.
     pub coarse: bool,
-    /// K of the 512-channel multiplies in two parts side by side where there are few rows.
-    pub split: bool,
 }
 
 /// Where the names are.
@@ -29,10 +25,8 @@ impl Trial {
         let mut trial = Self::default();
         for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
             match name {
-                "lean" => trial.lean = true,
                 "coarse" => trial.coarse = true,
-                "split" => trial.split = true,
-                other => return Err(format!("{VARIABLE} knows lean, coarse and split, not {other:?}")),
+                other => return Err(format!("{VARIABLE} knows coarse, not {other:?}")),
             }
         }
         Ok(trial)
@@ -46,8 +40,7 @@ mod tests {
     #[test]
     fn names_of_trials() {
         assert_eq!(Trial::parse(""), Ok(Trial::default()));
-        let both = Trial { lean: true, split: true, ..Trial::default() };
-        assert_eq!(Trial::parse("lean, split"), Ok(both));
-        assert!(Trial::parse("lean,fast").unwrap_err().contains("\"fast\""));
+        assert_eq!(Trial::parse(" coarse"), Ok(Trial { coarse: true }));
+        assert!(Trial::parse("coarse,fast").unwrap_err().contains("\"fast\""));
     }
 }

@@ -289,19 +289,7 @@ void store_codes(MatrixC c, uint at, uint stride) {
     }
 #endif
 
-// Steps of k by which weight tiles are loaded ahead. With LEAN one, and the steps are a loop that stays one, so that the compiler
-// cannot load far ahead either: fewer registers.
-#ifndef LEAN
-#define LEAN 0
-#endif
-#if LEAN
-#define AHEAD 1
-#define UNROLL_STEPS [[dont_unroll]]
-#define RING_PLACE(kt) 0u
-#else
-#define UNROLL_STEPS UNROLL
-#define RING_PLACE(kt) ((kt) % AHEAD)
-#endif
+// Steps of k by which weight tiles are loaded ahead.
 #ifndef AHEAD
 #define AHEAD 3
 #endif
@@ -309,7 +297,7 @@ void store_codes(MatrixC c, uint at, uint stride) {
 // Loads the first weight tiles. B_AT(kt, j) is the position of tile j of step kt.
 #define FILL_RING(ring, NT_, KT_, B_AT)                                      \
     UNROLL for (uint kt = 0; kt < min(AHEAD, (KT_)); kt++)                   \
-        UNROLL for (uint j = 0; j < (NT_); j++) ring[RING_PLACE(kt) * (NT_) + j] = load_b_weights(B_AT(kt, j));
+        UNROLL for (uint j = 0; j < (NT_); j++) ring[kt % AHEAD * (NT_) + j] = load_b_weights(B_AT(kt, j));
 
 // Declares `ring` and loads the first weight tiles.
 #define PREFETCH_TILES(ring, NT_, KT_, B_AT) \
@@ -317,17 +305,17 @@ void store_codes(MatrixC c, uint at, uint stride) {
     FILL_RING(ring, NT_, KT_, B_AT)
 
 // acc[MT][NT] += rows of tile_memory from `a_at` (stride `a_stride`) times weight tiles, the first of which are in `ring`.
-#define MULTIPLY_PREFETCHED(ring, acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                                \
-    UNROLL_STEPS for (uint kt = 0; kt < (KT_); kt++) {                                                     \
-        MatrixB tile_b[NT_];                                                                               \
-        UNROLL for (uint j = 0; j < (NT_); j++) {                                                          \
-            tile_b[j] = ring[RING_PLACE(kt) * (NT_) + j];                                                  \
-            if (kt + AHEAD < (KT_)) ring[RING_PLACE(kt) * (NT_) + j] = load_b_weights(B_AT(kt + AHEAD, j)); \
-        }                                                                                                  \
-        UNROLL for (uint i = 0; i < (MT_); i++) {                                                          \
-            MatrixA tile_a = load_a((a_at) + 16u * i * (a_stride) + 2u * kt, a_stride);                    \
-            UNROLL for (uint j = 0; j < (NT_); j++) acc[i][j] = multiply(tile_a, tile_b[j], acc[i][j]);    \
-        }                                                                                                  \
+#define MULTIPLY_PREFETCHED(ring, acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                           \
+    UNROLL for (uint kt = 0; kt < (KT_); kt++) {                                                      \
+        MatrixB tile_b[NT_];                                                                          \
+        UNROLL for (uint j = 0; j < (NT_); j++) {                                                     \
+            tile_b[j] = ring[kt % AHEAD * (NT_) + j];                                                 \
+            if (kt + AHEAD < (KT_)) ring[kt % AHEAD * (NT_) + j] = load_b_weights(B_AT(kt + AHEAD, j));\
+        }                                                                                             \
+        UNROLL for (uint i = 0; i < (MT_); i++) {                                                     \
+            MatrixA tile_a = load_a((a_at) + 16u * i * (a_stride) + 2u * kt, a_stride);               \
+            UNROLL for (uint j = 0; j < (NT_); j++) acc[i][j] = multiply(tile_a, tile_b[j], acc[i][j]);\
+        }                                                                                             \
     }
 
 #define MULTIPLY_TILES(acc, MT_, NT_, KT_, a_at, a_stride, B_AT)                                 \
