@@ -120,6 +120,31 @@ fn models() {
 }
 
 #[test]
+fn weight_containers_are_validated() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let path = folder.path().join("w.nrw");
+    let name = path.display().to_string();
+    nrview(&["model", "pack", "identity", "--out", &name], LIMIT).expect_code(0);
+    let told = nrview(&["--json", "model", "validate", &name], LIMIT).expect_code(0).json();
+    assert_eq!(
+        (&told["valid"], &told["digestsChecked"], &told["container"]),
+        (&json!(true), &json!(true), &json!(name))
+    );
+    let whole = fs::read(&path).expect("the container");
+    // One bit anywhere, and every kind of end.
+    for at in [0, 9, 20, 40, whole.len() / 2, whole.len() - 1] {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        fs::write(&path, bytes).expect("writable");
+        nrview(&["model", "validate", &name], LIMIT).expect_refusal(&["w.nrw"]);
+    }
+    for length in [0, 63, whole.len() - 1] {
+        fs::write(&path, &whole[..length]).expect("writable");
+        nrview(&["model", "validate", "--no-digest", &name], LIMIT).expect_refusal(&["w.nrw"]);
+    }
+}
+
+#[test]
 fn presets() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let out = folder.path().join("model");

@@ -130,6 +130,10 @@ fn captures_compare_and_become_fixtures() {
     assert_eq!((same["equal"].clone(), same["pairs"].as_array().map(Vec::len)), (true.into(), Some(3)));
     let page = fs::read_to_string(out.join("report.html")).expect("the page");
     assert!(page.matches("data:image/png;base64,").count() == 9 && !page.contains("http"));
+    // A report is never mixed with what is there.
+    let again = nrview(&["compare", text(scene()), text(scene()), "--out", text(&out)], LIMIT);
+    again.expect_refusal(&["not empty", "name a new directory"]);
+    assert_eq!(fs::read_to_string(out.join("report.html")).expect("the page"), page);
 
     let frame = |n: u32, file: &str| scene().join(format!("frames/{n:06}/{file}"));
     let (a, b) = (frame(0, "display.png"), frame(2, "display.png"));

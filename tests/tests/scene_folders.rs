@@ -222,8 +222,14 @@ fn an_interrupted_dataset_goes_on() {
     bytes[0] ^= 1;
     fs::write(&spoiled, bytes).expect("writable");
 
-    let other = nrview(&arguments(&broken, &["--seed=9"]), LIMIT).expect_code(2);
-    assert!(other.stderr.contains("other settings"), "{other:#?}");
+    for (option, key) in [
+        ("--seed=9", "seed: "),
+        ("--exposure=1", "exposure: null there, 1.0 asked for"),
+        ("--paper-white=2", "paperWhite: null there, 2.0 asked for"),
+    ] {
+        let other = nrview(&arguments(&broken, &[option]), LIMIT).expect_code(2);
+        assert!(other.stderr.contains("other settings") && other.stderr.contains(key), "{other:#?}");
+    }
     let resumed = nrview(&arguments(&broken, &[]), LIMIT).expect_code(0).json();
     let rendered = resumed["rendered"].as_u64().expect("a count");
     assert!((1..=12).contains(&rendered), "{resumed}");

@@ -2,18 +2,19 @@
 
 use std::str::FromStr;
 
+use messages::{quoted, shortened};
 use network::frame::Style;
 use network::geometry::{Extent, MAX_SIDE};
 
 /// Parses `WIDTHxHEIGHT`, both 1 to [`MAX_SIDE`].
 pub fn size(text: &str) -> Result<Extent, String> {
-    let form = || format!("{text:?} is not a size; write WIDTHxHEIGHT in pixels, such as 640x360");
+    let form = || format!("{} is not a size; write WIDTHxHEIGHT in pixels, such as 640x360", quoted(text));
     let (width, height) = text.split_once(['x', 'X']).ok_or_else(form)?;
     let side = |side: &str| {
         let value = u64::from_str(side.trim()).map_err(|_| form())?;
         match u32::try_from(value) {
             Ok(value) if (1..=MAX_SIDE).contains(&value) => Ok(value),
-            _ => Err(format!("{text:?} is out of range; each side is 1 to {MAX_SIDE} pixels")),
+            _ => Err(format!("{} is out of range; each side is 1 to {MAX_SIDE} pixels", quoted(text))),
         }
     };
     Ok(Extent::new(side(width)?, side(height)?))
@@ -21,11 +22,11 @@ pub fn size(text: &str) -> Result<Extent, String> {
 
 /// Parses a finite number that a half can hold.
 pub fn finite(text: &str) -> Result<f32, String> {
-    let value = f32::from_str(text).map_err(|_| format!("{text:?} is not a number"))?;
+    let value = f32::from_str(text).map_err(|_| format!("{} is not a number", quoted(text)))?;
     if value.is_finite() && value.abs() <= 65504.0 {
         Ok(value)
     } else {
-        Err(format!("{text} is not a finite number up to 65504"))
+        Err(format!("{} is not a finite number up to 65504", shortened(text)))
     }
 }
 
@@ -34,17 +35,17 @@ pub fn count(text: &str) -> Result<u32, String> {
     match u32::from_str(text) {
         Ok(value) if value >= 1 => Ok(value),
         Ok(_) => Err("at least 1 is needed".to_owned()),
-        Err(_) => Err(format!("{text:?} is not a whole number of at least 1")),
+        Err(_) => Err(format!("{} is not a whole number of at least 1", quoted(text))),
     }
 }
 
 /// Parses `FIRST..END`, a range of frames with at least one.
 pub fn range(text: &str) -> Result<std::ops::Range<u32>, String> {
-    let form = || format!("{text:?} is not a range of frames; write FIRST..END, such as 3..8");
+    let form = || format!("{} is not a range of frames; write FIRST..END, such as 3..8", quoted(text));
     let (first, end) = text.split_once("..").ok_or_else(form)?;
     let number = |text: &str| u32::from_str(text.trim()).map_err(|_| form());
     let range = number(first)?..number(end)?;
-    if range.is_empty() { Err(format!("{text:?} holds no frame")) } else { Ok(range) }
+    if range.is_empty() { Err(format!("{} holds no frame", quoted(text))) } else { Ok(range) }
 }
 
 /// Parses pixels per degree of visual angle, 1 to 400.
@@ -59,7 +60,7 @@ pub fn pixels_per_degree(text: &str) -> Result<f32, String> {
 pub fn rate(text: &str) -> Result<f64, String> {
     match f64::from_str(text) {
         Ok(value) if (0.01..=1000.0).contains(&value) => Ok(value),
-        _ => Err(format!("{text:?} is no number of frames a second from 0.01 to 1000")),
+        _ => Err(format!("{} is no number of frames a second from 0.01 to 1000", quoted(text))),
     }
 }
 
@@ -125,7 +126,7 @@ pub fn style(text: &str) -> Result<Style, String> {
         "0" | "off" => Ok(Style::Off),
         "1" | "natural" => Ok(Style::Natural),
         "2" | "cinematic" => Ok(Style::Cinematic),
-        _ => Err(format!("{text:?} is no style; give off, natural or cinematic (or 0, 1, 2)")),
+        _ => Err(format!("{} is no style; give off, natural or cinematic (or 0, 1, 2)", quoted(text))),
     }
 }
 

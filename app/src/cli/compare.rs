@@ -27,7 +27,7 @@ pub struct CompareArgs {
     /// Pixels per degree of visual angle for FLIP; the default is a 0.7 m wide 3840-pixel display at 0.7 m.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PIXELS_PER_DEGREE, value_parser = args::pixels_per_degree)]
     ppd: f32,
-    /// Write heat maps, report.json and a report.html that stands alone into this folder.
+    /// Write heat maps, report.json and a report.html that stands alone into this folder, a new or empty one.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -113,7 +113,7 @@ impl Pair {
 /// Compares and reports.
 pub fn run(_: &Globals, args: &CompareArgs) -> CommandResult {
     if let Some(out) = &args.out {
-        write::check_folder(out)?;
+        write::check_fresh_folder(out)?;
     }
     let captures = (Capture::is_one(&args.a), Capture::is_one(&args.b));
     let mut alone = Vec::new();

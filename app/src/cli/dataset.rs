@@ -1,7 +1,7 @@
 //! `nrview render --dataset`: noisy frames and what they should have been, as raw halves.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use half::f16;
@@ -24,6 +24,8 @@ const VERSION: u32 = 1;
 const SAMPLES: u32 = 64;
 const MANIFEST: &str = "manifest.json";
 const FRAME: &str = "frame.json";
+/// Most bytes of a file whose digest is part of the settings; what reads it has a limit of its own.
+const MOST_INPUT: u64 = 1 << 30;
 /// Arrays of a frame, with their channels.
 const ARRAYS: [(&str, usize); 4] = [("color", 3), ("depth", 1), ("motion", 2), ("reference", 3)];
 
@@ -32,9 +34,17 @@ const ARRAYS: [(&str, usize); 4] = [("color", 3), ("depth", 1), ("motion", 2), (
 #[serde(rename_all = "camelCase")]
 struct Settings {
     scene: String,
+    /// Which scene of a glTF file.
+    asset_scene: Option<String>,
     camera: Option<String>,
     /// Digest of the file of the camera's path.
     camera_path: Option<String>,
+    /// Digest of the environment's picture.
+    environment: Option<String>,
+    environment_rotation: Option<f32>,
+    environment_intensity: Option<f32>,
+    exposure: Option<f32>,
+    paper_white: Option<f32>,
     width: u32,
     height: u32,
     sequences: u32,
@@ -102,15 +112,20 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
     }
     let device = device::open(globals)?;
     fit::check(&device, args.size, 0)?;
+    let digest = |path: &Option<PathBuf>| {
+        path.as_deref().map(|path| read::bytes(path, MOST_INPUT).map(|bytes| hex(&bytes))).transpose()
+    };
+    let light = &args.scene.light;
     let settings = Settings {
         scene: without_folders(&args.scene.scene),
+        asset_scene: args.scene.asset_scene.clone(),
         camera: args.scene.camera.clone(),
-        camera_path: args
-            .scene
-            .camera_path
-            .as_deref()
-            .map(|path| read::bytes(path, read::DOCUMENT).map(|text| hex(&text)))
-            .transpose()?,
+        camera_path: digest(&args.scene.camera_path)?,
+        environment: digest(&light.environment)?,
+        environment_rotation: light.environment_rotation,
+        environment_intensity: light.environment_intensity,
+        exposure: light.exposure,
+        paper_white: light.paper_white,
         width: geometry.valid.width,
         height: geometry.valid.height,
         sequences: args.sequences,
@@ -176,20 +191,26 @@ fn begin(folder: &Path, settings: &Settings) -> Result<()> {
     }
     let text = read::text(&path, read::DOCUMENT).with_context(|| format!("cannot read {}", path.display()))?;
     let manifest: Manifest =
-        serde_json::from_str(&text).with_context(|| format!("{} is no manifest of a dataset", path.display()))?;
+        read::parse(&text).with_context(|| format!("{} is no manifest of a dataset", path.display()))?;
     if manifest.format != FORMAT || manifest.version != VERSION {
         bail!("{} is not of version {VERSION} of {FORMAT}; name a new directory", path.display());
     }
     if manifest.settings != *settings {
         bail!(
             "{} holds a dataset of other settings; give the same command again to go on with it, or name a new directory \
-             (there: {}; asked for: {})",
+             ({})",
             folder.display(),
-            serde_json::to_string(&manifest.settings)?,
-            serde_json::to_string(settings)?
+            differences(&manifest.settings, settings)?
         );
     }
     Ok(())
+}
+
+/// The settings that differ, in words.
+fn differences(there: &Settings, wanted: &Settings) -> Result<String> {
+    let (there, wanted) = (serde_json::to_value(there)?, serde_json::to_value(wanted)?);
+    let members = wanted.as_object().into_iter().flatten().filter(|(key, value)| there[*key] != **value);
+    Ok(messages::listed(members.map(|(key, value)| format!("{key}: {} there, {value} asked for", there[key]))))
 }
 
 fn write_manifest(folder: &Path, settings: &Settings, frames: Vec<(String, String)>) -> Result<()> {
@@ -283,4 +304,79 @@ fn save(
     let text = serde_json::to_vec_pretty(&document)?;
     write::write_file(&folder.join(FRAME), &text)?;
     Ok(hex(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of one pixel in `in`, and the same arrays in `out` beside it.
+    fn frame(root: &Path, name: &dyn Fn(&str) -> String) -> Result<PathBuf> {
+        let (inside, outside) = (root.join("in"), root.join("out"));
+        let mut files = Vec::new();
+        for (array, channels) in ARRAYS {
+            let bytes = vec![7; 2 * channels];
+            for folder in [&inside, &outside] {
+                fs::create_dir_all(folder)?;
+                fs::write(folder.join(format!("{array}.f16")), &bytes)?;
+            }
+            files.push((name(array), bytes.len() as u64, hex(&bytes)));
+        }
+        let pose = || Pose { position: [0.0; 3], yaw: 0.0, pitch: 0.0, fov_y: 1.0 };
+        let (camera, previous_camera) = (pose(), pose());
+        let document = FrameDocument {
+            sequence: 0,
+            frame: 0,
+            reset: true,
+            time: 0.0,
+            jitter: [0.0; 2],
+            camera,
+            previous_camera,
+            files,
+        };
+        fs::write(inside.join(FRAME), serde_json::to_vec(&document)?)?;
+        Ok(inside)
+    }
+
+    #[test]
+    fn the_document_of_a_frame_names_no_file_outside_its_folder() -> Result<()> {
+        let root = tempfile::tempdir()?;
+        let whole = root.path().display().to_string();
+        assert!(finished(&frame(root.path(), &|array| format!("{array}.f16"))?).is_some(), "the sound document");
+        // Each of these names a file that is there, of the right length and digest.
+        let ways: [&dyn Fn(&str) -> String; 6] = [
+            &|array| format!("../out/{array}.f16"),
+            &|array| format!("{whole}/out/{array}.f16"),
+            &|array| format!("{whole}/in/{array}.f16"),
+            &|array| format!("./{array}.f16"),
+            &|array| format!("../in/{array}.f16"),
+            &|array| format!("{array}.f16/"),
+        ];
+        for way in ways {
+            assert_eq!(finished(&frame(root.path(), way)?), None, "{}", way("color"));
+        }
+        // One of the four is enough.
+        for at in ARRAYS {
+            let mixed =
+                |array: &str| if array == at.0 { format!("../out/{array}.f16") } else { format!("{array}.f16") };
+            assert_eq!(finished(&frame(root.path(), &mixed)?), None, "{}", at.0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn differences_are_named() -> Result<()> {
+        let of = |exposure: Option<f32>, scene: &str| -> Result<Settings> {
+            Ok(serde_json::from_value(json!({
+                "scene": scene, "width": 33, "height": 7, "sequences": 1, "frames": 1, "rate": 30.0, "samples": 4, "seed": 1,
+                "jitter": true, "stillCamera": false, "device": "d", "exposure": exposure,
+            }))?)
+        };
+        let (a, b) = (of(None, "s")?, of(Some(1.5), "s")?);
+        assert_eq!(differences(&a, &b)?, "exposure: null there, 1.5 asked for");
+        assert!(a != b, "a dataset of another exposure is not continued");
+        let long = differences(&a, &of(None, &"x".repeat(100_000))?)?;
+        assert!(long.starts_with("scene: ") && long.len() < 1000, "{long}");
+        Ok(())
+    }
 }

@@ -78,9 +78,10 @@ pub fn run(globals: &Globals, args: &GoldenArgs) -> CommandResult {
         let text = read::text(&args.fixture, read::DOCUMENT)
             .with_context(|| format!("cannot read the fixture {}", args.fixture.display()))?;
         let fixture: Fixture =
-            serde_json::from_str(&text).with_context(|| format!("{} is no fixture", args.fixture.display()))?;
+            read::parse(&text).with_context(|| format!("{} is no fixture", args.fixture.display()))?;
         if fixture.schema != SCHEMA {
-            bail!("{} has schema {:?}, this program knows {SCHEMA:?}", args.fixture.display(), fixture.schema);
+            let schema = messages::quoted(&fixture.schema);
+            bail!("{} has schema {schema}, this program knows {SCHEMA:?}", args.fixture.display());
         }
         Some(fixture)
     };

@@ -17,7 +17,7 @@ use crate::engine;
 pub enum ModelCommand {
     /// Write a synthetic model directory; the same preset and seed give the same bytes everywhere.
     Synth(SynthArgs),
-    /// Check a model directory: manifest, sizes, digests and layouts.
+    /// Check a model directory or weight container: manifest or index, sizes, digests and layouts.
     Validate(ValidateArgs),
     /// Describe a model: where it comes from, sizes, digest, records.
     Info(InfoArgs),
@@ -51,9 +51,9 @@ pub struct SynthArgs {
 /// Arguments of `nrview model validate`.
 #[derive(Debug, clap::Args)]
 pub struct ValidateArgs {
-    /// The model directory; default: the one of `--model`.
-    dir: Option<PathBuf>,
-    /// Skip the digests of the stage files.
+    /// The model directory or weight container; default: the one of `--model`.
+    model: Option<PathBuf>,
+    /// Skip the digests of a directory's stage files.
     #[arg(long)]
     no_digest: bool,
 }
@@ -80,7 +80,7 @@ pub struct PackArgs {
 
 fn preset(name: &str) -> Result<Preset, String> {
     let names = || Preset::ALL.map(Preset::name).join(", ");
-    Preset::from_name(name).ok_or_else(|| format!("unknown preset {name:?}; give one of {}", names()))
+    Preset::from_name(name).ok_or_else(|| format!("unknown preset {}; give one of {}", messages::quoted(name), names()))
 }
 
 /// Runs one of the subcommands.
@@ -121,16 +121,20 @@ fn run_synth(args: &SynthArgs) -> CommandResult {
 }
 
 fn run_validate(globals: &Globals, args: &ValidateArgs) -> CommandResult {
-    let dir = args.dir.clone().or_else(|| globals.model.as_ref().map(PathBuf::from));
-    let Some(dir) = dir else {
-        anyhow::bail!("name the model directory to check: nrview model validate DIR");
+    let path = args.model.clone().or_else(|| globals.model.as_ref().map(PathBuf::from));
+    let Some(path) = path else {
+        anyhow::bail!("name the model to check: nrview model validate DIR, or the file of a weight container");
     };
-    let model = model::load(&dir, !args.no_digest)?;
+    // A container has one digest, of all of it; without it nothing in it is read.
+    let is_container = path.is_file();
+    let checked = is_container || !args.no_digest;
+    let model = if is_container { container::read(&path)? } else { model::load(&path, checked)? };
     let info = Info::new(&model);
-    let checked = if args.no_digest { "digests not checked" } else { "digests match" };
-    let mut out = format!("{}: valid, {checked}\n", dir.display());
+    let digests = if checked { "digests match" } else { "digests not checked" };
+    let mut out = format!("{}: valid, {digests}\n", path.display());
     describe(&mut out, &info);
-    let document = json!({ "directory": dir, "valid": true, "digestsChecked": !args.no_digest, "info": info });
+    let kind = if is_container { "container" } else { "directory" };
+    let document = json!({ kind: path, "valid": true, "digestsChecked": checked, "info": info });
     Ok(Outcome::yes(document, out))
 }
 

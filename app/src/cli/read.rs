@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{Error, Read as _, Result};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 /// Most bytes of a JSON document that this program writes and reads again.
 pub const DOCUMENT: u64 = 64 << 20;
 
@@ -28,6 +30,11 @@ pub fn bytes(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// The text of such a file.
 pub fn text(path: &Path, most: u64) -> Result<String> {
     String::from_utf8(bytes(path, most)?).map_err(|_| Error::other("it is not text"))
+}
+
+/// A document of JSON. What the parser says may quote the document, and is shortened.
+pub fn parse<T: DeserializeOwned>(text: &str) -> anyhow::Result<T> {
+    serde_json::from_str(text).map_err(|error| anyhow::anyhow!(messages::shortened(&error)))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl SceneArgs {
         let scene = match place {
             Place::Builtin => {
                 if let Some(camera) = &self.camera {
-                    bail!("the built-in scene has no camera {camera:?}; leave --camera out");
+                    bail!("the built-in scene has no camera {}; leave --camera out", messages::quoted(camera));
                 }
                 return Ok(Scene::builtin());
             }
@@ -98,7 +98,9 @@ impl SceneArgs {
         let Some(camera) = &self.camera else { return Ok(scene) };
         scene.seen_from(camera).with_context(|| match names.as_slice() {
             [] => format!("{} has no cameras; leave --camera out", self.scene),
-            names => format!("{} has no camera {camera:?}; it has {}", self.scene, names.join(", ")),
+            names => {
+                format!("{} has no camera {}; it has {}", self.scene, messages::quoted(camera), messages::listed(names))
+            }
         })
     }
 

@@ -35,7 +35,7 @@ impl Faults {
 fn parse(text: &str, plan: &Plan) -> Result<(u32, Fault)> {
     let mut parts = text.split(':');
     let (Some(Ok(frame)), Some(label)) = (parts.next().map(str::parse), parts.next()) else {
-        bail!("{text:?} is no fault; write FRAME:OPERATION[:ELEMENT]");
+        bail!("{} is no fault; write FRAME:OPERATION[:ELEMENT]", messages::quoted(text));
     };
     let element = parts.next().map_or(Ok(0), str::parse)?;
     let Some(op) = plan.ops.iter().position(|op| op.label == label) else {

@@ -29,7 +29,7 @@ pub struct LightArgs {
 }
 
 fn within(text: &str, least: f32, most: f32) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
+    let value: f32 = text.parse().map_err(|_| format!("{} is not a number", messages::quoted(text)))?;
     if (least..=most).contains(&value) { Ok(value) } else { Err(format!("{value} is not within {least} to {most}")) }
 }
 

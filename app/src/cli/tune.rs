@@ -30,7 +30,7 @@ pub struct TuneArgs {
 fn minutes(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if (0.0..=1440.0).contains(&value) => Ok(value),
-        _ => Err(format!("{text:?} is no number of minutes from 0 to 1440")),
+        _ => Err(format!("{} is no number of minutes from 0 to 1440", messages::quoted(text))),
     }
 }
 

@@ -120,8 +120,9 @@ pub fn find(text: &str) -> Result<Place> {
     }
     let names: Vec<String> = all().into_iter().map(|entry| entry.name).collect();
     anyhow::bail!(
-        "unknown scene {text:?}; there is {}, or give a scene folder, or a .gltf or .glb file",
-        names.join(", ")
+        "unknown scene {}; there is {}, or give a scene folder, or a .gltf or .glb file",
+        messages::quoted(text),
+        messages::listed(&names)
     )
 }
 

@@ -136,7 +136,7 @@ impl FromStr for Side {
                         let names: Vec<_> =
                             RouteArg::value_variants().iter().filter_map(RouteArg::to_possible_value).collect();
                         let names: Vec<_> = names.iter().map(clap::builder::PossibleValue::get_name).collect();
-                        format!("{name:?} is no route; there are {}", names.join(", "))
+                        format!("{} is no route; there are {}", messages::quoted(name), names.join(", "))
                     })?;
                     change.route = Some(route);
                 }
@@ -146,8 +146,9 @@ impl FromStr for Side {
                 }
                 _ => {
                     return Err(format!(
-                        "{text:?} is no side; give off, reference[:SAMPLES], or network with history:on|off, route:NAME, \
-                         size:WxH, model:NAME, joined by commas"
+                        "{} is no side; give off, reference[:SAMPLES], or network with history:on|off, route:NAME, \
+                         size:WxH, model:NAME, joined by commas",
+                        messages::quoted(text)
                     ));
                 }
             }

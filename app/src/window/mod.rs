@@ -123,9 +123,10 @@ fn event_loop() -> Result<EventLoop<()>, NoDisplay> {
             "an X client library is missing; install libx11-6, libx11-xcb1, libxcb1, libxi6 and libxcursor1 ({})",
             reason(&error.to_string())
         ))),
-        Ok(Err(_)) => {
-            Err(NoDisplay(format!("the X display {display:?} cannot be opened; check DISPLAY and its access rights")))
-        }
+        Ok(Err(_)) => Err(NoDisplay(format!(
+            "the X display {} cannot be opened; check DISPLAY and its access rights",
+            messages::quoted(&display)
+        ))),
         Err(_) => {
             Err(NoDisplay("a keyboard library is missing; install libxkbcommon0 and libxkbcommon-x11-0".to_owned()))
         }

@@ -59,7 +59,7 @@ impl Preset {
     /// # Errors
     /// It is no preset, or has a control or a value that there is not.
     pub fn parse(text: &str) -> Result<Self> {
-        let preset: Self = serde_json::from_str(text)?;
+        let preset: Self = read::parse(text)?;
         preset.check()?;
         Ok(preset)
     }
@@ -73,10 +73,10 @@ impl Preset {
     }
 
     fn check(&self) -> Result<()> {
-        ensure!(self.kind == KIND, "it says that it is {:?}, not {KIND:?}", self.kind);
+        ensure!(self.kind == KIND, "it says that it is {}, not {KIND:?}", messages::quoted(&self.kind));
         ensure!(self.version == VERSION, "its form is version {}; this program reads {VERSION}", self.version);
         for (id, value) in &self.controls {
-            let Some(control) = control::find(id) else { bail!("there is no control {id:?}") };
+            let Some(control) = control::find(id) else { bail!("there is no control {}", messages::quoted(id)) };
             let [low, high] = control.ends();
             ensure!(control.takes(*value), "{id} is {value}; it goes from {low} to {high}");
         }
@@ -138,8 +138,8 @@ impl Presets {
         if !path.is_file() {
             let names = self.names();
             match names.as_slice() {
-                [] => bail!("there is no preset {name:?}: none has been saved yet"),
-                names => bail!("there is no preset {name:?}; there are {}", names.join(", ")),
+                [] => bail!("there is no preset {}: none has been saved yet", messages::quoted(name)),
+                names => bail!("there is no preset {}; there are {}", messages::quoted(name), messages::listed(names)),
             }
         }
         Preset::read(&path)

@@ -114,7 +114,7 @@ impl Saved {
     /// # Errors
     /// It holds no settings.
     pub fn parse(text: &str) -> Result<Self> {
-        Ok(serde_json::from_str(text)?)
+        read::parse(text)
     }
 
     /// The text of a file.

@@ -27,7 +27,7 @@ pub enum CaptureError {
     #[error("{} is not a capture: it has no manifest.json of format {}", .0.display(), super::schema::FORMAT)]
     NotACapture(PathBuf),
     /// The bundle is defective; nothing of it is used.
-    #[error("capture {} is refused:{}", path.display(), list(problems))]
+    #[error("capture {} is refused:{}", path.display(), messages::lines(problems))]
     Invalid {
         /// The bundle.
         path: PathBuf,
@@ -101,8 +101,4 @@ pub enum CaptureProblem {
         /// What the system said.
         problem: String,
     },
-}
-
-fn list(problems: &[CaptureProblem]) -> String {
-    problems.iter().map(|problem| format!("\n  {problem}")).collect()
 }

@@ -34,13 +34,13 @@ pub enum Refusal {
     #[error("it is of another device or driver")]
     OtherDevice,
     /// It was made for another form of the kernels.
-    #[error("it is of the {0} form")]
+    #[error("it is of the {} form", messages::shortened(.0))]
     OtherForm(String),
     /// It was made with other shaders.
     #[error("it was made with other shaders")]
     OtherShaders,
     /// It names a variant that cannot compute its shape.
-    #[error("{variant} is no variant for {shape}")]
+    #[error("{} is no variant for {shape}", messages::shortened(variant))]
     Variant {
         /// The variant.
         variant: String,
@@ -166,7 +166,7 @@ impl Table {
     /// Why it cannot be trusted on this device.
     pub fn parse(contents: &[u8], key: &CacheKey, form: Tuning) -> Result<Self, Refusal> {
         let document: Document =
-            serde_json::from_slice(contents).map_err(|error| Refusal::Unreadable(error.to_string()))?;
+            serde_json::from_slice(contents).map_err(|error| Refusal::Unreadable(messages::shortened(&error)))?;
         if document.format != FORMAT {
             return Err(Refusal::Format(document.format));
         }

@@ -118,7 +118,8 @@ fn exr_layer(path: &Path, names: &[String], extent: Extent) -> Result<Layer, Imp
 
 fn decode_exr(bytes: &[u8], names: &[String], extent: Extent) -> Result<Layer, String> {
     // The header first: a small file may name a huge picture, or very many channels of a large one.
-    let meta = exr::meta::MetaData::read_from_buffered(Cursor::new(bytes), false).map_err(|e| e.to_string())?;
+    let meta = exr::meta::MetaData::read_from_buffered(Cursor::new(bytes), false)
+        .map_err(|error| messages::shortened(&error))?;
     let [header] = meta.headers.as_slice() else {
         return Err(format!("{} parts; one is expected", meta.headers.len()));
     };
@@ -137,20 +138,20 @@ fn decode_exr(bytes: &[u8], names: &[String], extent: Extent) -> Result<Layer, S
         .first_valid_layer()
         .all_attributes()
         .from_buffered(Cursor::new(bytes))
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| messages::shortened(&error))?;
     let all = &image.layer_data.channel_data.list;
     let channel = |name: &String| {
         let found = all.iter().find(|channel| channel.name.to_string() == *name).ok_or_else(|| {
-            let there: Vec<String> = all.iter().map(|channel| channel.name.to_string()).collect();
-            format!("no channel {name}; it has {}", there.join(", "))
+            let there = messages::listed(all.iter().map(|channel| channel.name.to_string()));
+            format!("no channel {}; it has {there}", messages::shortened(name))
         })?;
         let channel = match &found.sample_data {
             FlatSamples::F16(values) => Channel::Halves(values.iter().map(|value| value.to_bits()).collect()),
             FlatSamples::F32(values) => Channel::Floats(values.clone()),
-            FlatSamples::U32(_) => return Err(format!("channel {name} holds integers")),
+            FlatSamples::U32(_) => return Err(format!("channel {} holds integers", messages::shortened(name))),
         };
         if found.sample_data.len() != extent.pixels() {
-            return Err(format!("channel {name} is subsampled"));
+            return Err(format!("channel {} is subsampled", messages::shortened(name)));
         }
         Ok(channel)
     };

@@ -206,7 +206,7 @@ impl Import {
             return Err(invalid(format!("{length} bytes, at most {MAX_MANIFEST} are accepted")));
         }
         let text = read_exactly(path, length).map_err(read)?;
-        let document: Document = serde_json::from_slice(&text).map_err(|error| invalid(error.to_string()))?;
+        let document: Document = serde_json::from_slice(&text).map_err(|error| invalid(messages::shortened(&error)))?;
         let counts = [
             ("color", document.color.channels.len(), 3..=4),
             ("motion", document.motion.channels.len(), 2..=2),
@@ -263,7 +263,8 @@ impl Import {
         };
         let extent = self.geometry.valid;
         let load = |name: &str, format, channels: &[String], rows| -> Result<Layer, ImportError> {
-            let path = inside(&self.base, name).map_err(|problem| invalid(format!("{name:?}: {problem}")))?;
+            let path = inside(&self.base, name)
+                .map_err(|problem| invalid(format!("{}: {problem}", messages::quoted(name))))?;
             Layer::read(&path, format, channels, rows, extent)
         };
         let Document { color, motion, depth, .. } = &self.document;

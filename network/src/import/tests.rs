@@ -155,6 +155,36 @@ fn exr_files_are_read_by_channel_name() {
 }
 
 #[test]
+fn exr_files_have_a_bounded_number_of_channels() {
+    use exr::prelude::*;
+    let folder = tempfile::tempdir().unwrap();
+    let document = folder.path().join("import.json");
+    fs::write(
+        &document,
+        format!(
+            r#"{{"size": [96, 64], "color": {{"format": "exr", "channels": ["c00", "c01", "c02"]}},
+            "motion": {{"format": "exr", "channels": ["c00", "c01"], {UV}}},
+            "depth": {{"format": "exr", "channels": ["c03"]}},
+            "frames": [{{"color": "all.exr", "motion": "all.exr", "depth": "all.exr"}}]}}"#
+        ),
+    )
+    .unwrap();
+    let read = |count: usize| {
+        let channel =
+            |c: usize| AnyChannel::new(format!("c{c:02}").as_str(), FlatSamples::F32(vec![c as f32; SIZE.pixels()]));
+        let channels = AnyChannels::sort((0..count).map(channel).collect());
+        let layer = Layer::new((96, 64), LayerAttributes::default(), Encoding::SMALL_LOSSLESS, channels);
+        Image::from_layer(layer).write().to_file(folder.path().join("all.exr")).unwrap();
+        Import::open(&document).unwrap().frame(0)
+    };
+    assert_eq!(read(64).unwrap().depth[17], 3.0);
+    for count in [65, 400] {
+        let error = read(count).unwrap_err().to_string();
+        assert!(error.contains(&format!("{count} channels, at most 64")), "{error}");
+    }
+}
+
+#[test]
 fn bad_documents_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = write(folder.path(), PIXELS, BACK, false);

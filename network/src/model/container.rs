@@ -188,7 +188,7 @@ fn open(bytes: &[u8]) -> Result<(Index, Vec<u8>), String> {
         return Err("SHA-256 mismatch: the file is damaged".into());
     }
     let (index, packed) = body.split_at(index_length);
-    let index: Index = serde_json::from_slice(index).map_err(|e| format!("index: {e}"))?;
+    let index: Index = serde_json::from_slice(index).map_err(|e| format!("index: {}", messages::shortened(&e)))?;
     let sum = index.records.iter().try_fold(0u64, |sum, record| sum.checked_add(record.byte_length as u64));
     if sum != Some(raw_length) {
         return Err("the record lengths of its index do not add up to its payload".into());

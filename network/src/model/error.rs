@@ -33,7 +33,7 @@ pub enum ModelError {
         expected: u64,
     },
     /// A stage id is empty or repeated, or its file leaves the model directory.
-    #[error("invalid stage {id:?}: {problem}")]
+    #[error("invalid stage {id}: {problem}", id = messages::quoted(id))]
     InvalidStage {
         /// The stage's id.
         id: String,
@@ -41,7 +41,7 @@ pub enum ModelError {
         problem: String,
     },
     /// A stage file is missing or unreadable.
-    #[error("cannot read stage {id:?}, file {path}: {source}", path = path.display())]
+    #[error("cannot read stage {id}, file {path}: {source}", path = path.display(), id = messages::quoted(id))]
     ReadStage {
         /// The stage's id.
         id: String,
@@ -52,7 +52,8 @@ pub enum ModelError {
     },
     /// A stage file's length differs from `packedByteLength`.
     #[error(
-        "stage size mismatch: {id:?} has {found} bytes, its manifest says {expected}; the file is incomplete or from another model"
+        "stage size mismatch: {id} has {found} bytes, its manifest says {expected}; the file is incomplete or from another model",
+        id = messages::quoted(id)
     )]
     StageSize {
         /// The stage's id.
@@ -63,7 +64,7 @@ pub enum ModelError {
         expected: u64,
     },
     /// A stage file's digest differs.
-    #[error("stage SHA-256 mismatch: {id:?} is {found}, its manifest says {expected}")]
+    #[error("stage SHA-256 mismatch: {id} is {found}, its manifest says {expected}", id = messages::quoted(id))]
     StageDigest {
         /// The stage's id.
         id: String,
@@ -73,7 +74,10 @@ pub enum ModelError {
         expected: String,
     },
     /// A tensor names a stage that the manifest does not list.
-    #[error("unknown stage {stage:?}, named by tensor {tensor:?}")]
+    #[error(
+        "unknown stage {stage}, named by tensor {tensor}",
+        stage = messages::quoted(stage), tensor = messages::quoted(tensor)
+    )]
     UnknownStage {
         /// The tensor.
         tensor: String,
@@ -82,7 +86,8 @@ pub enum ModelError {
     },
     /// `stageOffset + byteLength` overflows or passes the end of the stage.
     #[error(
-        "tensor {tensor:?} exceeds stage {stage:?}: offset {offset} and {length} bytes in a stage of {stage_length}"
+        "tensor {tensor} exceeds stage {stage}: offset {offset} and {length} bytes in a stage of {stage_length}",
+        tensor = messages::quoted(tensor), stage = messages::quoted(stage)
     )]
     TensorExceedsStage {
         /// The tensor.
@@ -97,16 +102,19 @@ pub enum ModelError {
         stage_length: u64,
     },
     /// Two tensors of one name.
-    #[error("duplicate tensor {0:?}")]
+    #[error("duplicate tensor {}", messages::quoted(.0))]
     DuplicateTensor(String),
     /// A record of the network is absent.
-    #[error("missing tensor {0:?}")]
+    #[error("missing tensor {}", messages::quoted(.0))]
     MissingTensor(String),
     /// A tensor of a name that the network does not have, where only its records may stand.
-    #[error("unknown tensor {0:?}: the network has no such record")]
+    #[error("unknown tensor {}: the network has no such record", messages::quoted(.0))]
     UnknownTensor(String),
     /// A record whose length is part of the format has another length.
-    #[error("unexpected layout of block {block}: {record:?} has {found} bytes, not {expected}")]
+    #[error(
+        "unexpected layout of block {block}: {record} has {found} bytes, not {expected}",
+        record = messages::quoted(record)
+    )]
     UnexpectedLayout {
         /// The block.
         block: u32,
@@ -118,7 +126,10 @@ pub enum ModelError {
         expected: usize,
     },
     /// A matrix, vector, prior or scale reaches past its tensor.
-    #[error("{field} at byte {offset}, {length} bytes long, exceeds tensor {record:?} of {record_length} bytes")]
+    #[error(
+        "{field} at byte {offset}, {length} bytes long, exceeds tensor {record} of {record_length} bytes",
+        record = messages::quoted(record)
+    )]
     ExceedsTensor {
         /// The record.
         record: String,
@@ -132,7 +143,7 @@ pub enum ModelError {
         record_length: usize,
     },
     /// A matrix whose shape has no packed form.
-    #[error("bad matrix shape in {record:?}: {k} x {n}, {rule}")]
+    #[error("bad matrix shape in {record}: {k} x {n}, {rule}", record = messages::quoted(record))]
     BadMatrixShape {
         /// The record.
         record: String,
@@ -162,7 +173,10 @@ pub enum ModelError {
         problem: String,
     },
     /// The `--model` argument names no preset and no file or directory.
-    #[error("unknown model {argument:?}: {problem}; give a model directory, a weight container, or one of {choices}")]
+    #[error(
+        "unknown model {argument}: {problem}; give a model directory, a weight container, or one of {choices}",
+        argument = messages::quoted(argument)
+    )]
     UnknownSource {
         /// The argument.
         argument: String,

@@ -9,6 +9,9 @@ use super::error::ModelError;
 /// Largest manifest that is read, in bytes.
 pub(crate) const MAX_MANIFEST: u64 = 16 << 20;
 
+/// Most bytes of a file's name with its folders in a manifest; messages repeat it.
+const LONGEST_NAME: usize = 1000;
+
 /// `base` joined with a relative path from a manifest, or what is wrong with that path.
 ///
 /// Only plain components are accepted, so the result is lexically inside `base`. Symbolic links are followed: they
@@ -17,9 +20,12 @@ pub(crate) fn inside(base: &Path, relative: &str) -> Result<PathBuf, &'static st
     if relative.is_empty() {
         return Err("its file name is empty");
     }
+    if relative.len() > LONGEST_NAME {
+        return Err("its file has a name of more than 1000 bytes");
+    }
     // What separates parts elsewhere names no file here either.
-    if relative.contains(['\\', ':', '\0']) {
-        return Err("its file has a character that is not for names (\\, : or a zero byte)");
+    if relative.contains(|c: char| matches!(c, '\\' | ':') || c.is_control()) {
+        return Err("its file has a character that is not for names (\\, : or a control character)");
     }
     let mut path = base.to_owned();
     for component in Path::new(relative).components() {

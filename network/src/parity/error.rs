@@ -28,7 +28,7 @@ pub enum FixtureError {
         source: io::Error,
     },
     /// The manifest is not JSON.
-    #[error("{path} is not JSON: {problem}", path = path.display())]
+    #[error("{path} is not JSON: {problem}", path = path.display(), problem = messages::shortened(problem))]
     NotJson {
         /// The manifest.
         path: PathBuf,
@@ -36,17 +36,13 @@ pub enum FixtureError {
         problem: String,
     },
     /// The fixture is refused; every problem is listed.
-    #[error("fixture {path} is refused:{list}", path = path.display(), list = list(problems))]
+    #[error("fixture {path} is refused:{list}", path = path.display(), list = messages::lines(problems))]
     Invalid {
         /// The fixture's directory.
         path: PathBuf,
         /// All problems.
         problems: Vec<Problem>,
     },
-}
-
-fn list(problems: &[Problem]) -> String {
-    problems.iter().map(|problem| format!("\n  {problem}")).collect()
 }
 
 /// One thing that is wrong with a fixture (fixtures section 2).

@@ -340,11 +340,15 @@ impl Profile {
     /// [`ProfileError`], which says what is wrong.
     pub fn parse(text: &str) -> Result<Self, ProfileError> {
         let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|error| ProfileError::Format(error.to_string()))?;
+            serde_json::from_str(text).map_err(|error| ProfileError::Format(messages::shortened(&error)))?;
         if value["format"] != FORMAT {
-            return Err(ProfileError::Format(format!("its format is {}, not {FORMAT:?}", value["format"])));
+            return Err(ProfileError::Format(format!(
+                "its format is {}, not {FORMAT:?}",
+                messages::shortened(&value["format"])
+            )));
         }
-        let profile: Self = serde_json::from_value(value).map_err(|error| ProfileError::Format(error.to_string()))?;
+        let profile: Self =
+            serde_json::from_value(value).map_err(|error| ProfileError::Format(messages::shortened(&error)))?;
         profile.check()?;
         Ok(profile)
     }

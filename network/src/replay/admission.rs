@@ -50,7 +50,11 @@ pub enum Refusal {
         device: String,
     },
     /// The nearest row differs.
-    #[error("no registry row admits this: {field} is {got}, the nearest row has {want}")]
+    #[error(
+        "no registry row admits this: {field} is {}, the nearest row has {}",
+        messages::shortened(got),
+        messages::shortened(want)
+    )]
     Mismatch {
         /// The first field that differs.
         field: &'static str,
@@ -75,7 +79,8 @@ impl Registry {
     /// # Errors
     /// The text is no registry, a field is missing, unknown, empty or a wildcard, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let registry: Self = serde_json::from_str(text).map_err(|error| format!("admissions: {error}"))?;
+        let registry: Self =
+            serde_json::from_str(text).map_err(|error| format!("admissions: {}", messages::shortened(&error)))?;
         for (i, row) in registry.rows.iter().enumerate() {
             let named = [
                 ("device", &row.device),
@@ -87,7 +92,7 @@ impl Registry {
             ];
             for (name, value) in named {
                 if value.is_empty() || value.contains('*') || value.eq_ignore_ascii_case("any") {
-                    return Err(format!("admissions: row {i}: {name} {value:?} is not exact"));
+                    return Err(format!("admissions: row {i}: {name} {} is not exact", messages::quoted(value)));
                 }
             }
             if !row.route.is_retained() {

@@ -150,7 +150,7 @@ fn parse(text: &str) -> Result<Vec<Fault>, String> {
 }
 
 fn one(text: &str) -> Result<Fault, String> {
-    let no = |what: &str| format!("{text:?} {what}; write PLACE:CALL[+][=FAILURE], such as memory:3");
+    let no = |what: &str| format!("{} {what}; write PLACE:CALL[+][=FAILURE], such as memory:3", messages::quoted(text));
     let (name, rest) = text.split_once(':').ok_or_else(|| no("names no call"))?;
     let (call, failure) = rest.split_once('=').map_or((rest, None), |(call, failure)| (call, Some(failure)));
     let Some((place, _, failures)) = PLACES.iter().find(|(_, known, _)| *known == name) else {

@@ -153,8 +153,8 @@ impl SceneDocument {
     /// Refuses numbers out of range.
     pub(super) fn check(&self) -> Result<(), String> {
         if self.format != FORMAT || self.version != VERSION {
-            let Self { format, version, .. } = self;
-            return Err(format!("its format is {format:?}, version {version}, not {FORMAT:?}, version {VERSION}"));
+            let (format, version) = (messages::quoted(&self.format), self.version);
+            return Err(format!("its format is {format}, version {version}, not {FORMAT:?}, version {VERSION}"));
         }
         if self.title.is_empty() || self.title.len() > 100 || self.description.len() > 2000 {
             return Err("it needs a title of at most 100 bytes, and a description of at most 2000".to_owned());

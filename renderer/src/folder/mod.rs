@@ -73,7 +73,7 @@ pub fn load(folder: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result
     for (name, camera) in &document.cameras {
         let path = camera_path(folder, camera).map_err(|error| match error {
             CameraError::Reason(reason) => {
-                Error::Wrong { file: file.clone(), reason: format!("camera {name:?}: {reason}") }
+                Error::Wrong { file: file.clone(), reason: format!("camera {}: {reason}", messages::quoted(name)) }
             }
             CameraError::Other(error) => error,
         })?;
@@ -85,8 +85,12 @@ pub fn load(folder: &Path, report: &(dyn Fn(Progress) -> bool + Sync)) -> Result
     scene.cameras = cameras;
     if let Some(camera) = &document.camera {
         let found = scene.cameras.iter().find(|(name, _)| name == camera);
-        scene.path =
-            found.ok_or_else(|| wrong(format!("it has no camera {camera:?}, which is to be the first one")))?.1.clone();
+        scene.path = found
+            .ok_or_else(|| {
+                wrong(format!("it has no camera {}, which is to be the first one", messages::quoted(camera)))
+            })?
+            .1
+            .clone();
     }
     Ok(scene)
 }
@@ -102,7 +106,8 @@ pub fn load_path(file: &Path) -> Result<CameraPath> {
 
 fn read(file: &Path) -> Result<SceneDocument> {
     let wrong = |reason: String| Error::Wrong { file: file.to_owned(), reason };
-    let document: SceneDocument = serde_json::from_str(&text(file)?).map_err(|error| wrong(error.to_string()))?;
+    let document: SceneDocument =
+        serde_json::from_str(&text(file)?).map_err(|error| wrong(messages::shortened(&error)))?;
     document.check().map_err(wrong)?;
     Ok(document)
 }

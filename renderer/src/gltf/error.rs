@@ -33,7 +33,7 @@ pub enum Error {
         reason: String,
     },
     /// The asset needs an extension that is not supported.
-    #[error("the asset needs the extension {name}, which is not supported; export it without")]
+    #[error("the asset needs the extension {}, which is not supported; export it without", messages::shortened(name))]
     Extension {
         /// Name of the extension.
         name: String,
@@ -59,7 +59,7 @@ pub enum Error {
         reason: String,
     },
     /// A reference to a file that may not be followed.
-    #[error("the asset refers to {uri:?}, which is not a file in its own folder")]
+    #[error("the asset refers to {}, which is not a file in its own folder", messages::quoted(uri))]
     Outside {
         /// The reference.
         uri: String,
@@ -77,7 +77,7 @@ pub enum Error {
     #[error("the asset has no scene")]
     NoScene,
     /// There is none of the name or number that was asked for.
-    #[error("the asset has no scene {wanted:?}; it has {there}")]
+    #[error("the asset has no scene {}; it has {there}", messages::quoted(wanted))]
     OtherScene {
         /// What was asked for.
         wanted: String,

@@ -40,7 +40,7 @@ pub(super) fn image(
     };
     let reader = || {
         let reader = ImageReader::new(Asking::new(bytes, go_on)).with_guessed_format();
-        let mut reader = reader.map_err(|e| broken(e.to_string()))?;
+        let mut reader = reader.map_err(|e| broken(messages::shortened(&e)))?;
         if !matches!(reader.format(), Some(image::ImageFormat::Png | image::ImageFormat::Jpeg)) {
             return Err(broken("it is neither PNG nor JPEG".to_owned()));
         }
@@ -54,14 +54,14 @@ pub(super) fn image(
     // The header first: a small file may claim a huge picture.
     let size = reader()?.into_dimensions();
     go_on()?;
-    let (width, height) = size.map_err(|e| broken(e.to_string()))?;
+    let (width, height) = size.map_err(|e| broken(messages::shortened(&e)))?;
     if width > SIDE_LIMIT || height > SIDE_LIMIT {
         return Err(broken(format!("it has {width}x{height} pixels, and a side may have {SIDE_LIMIT}")));
     }
     data.limits.texels(u64::from(width) * u64::from(height))?;
     let picture = reader()?.decode();
     go_on()?;
-    let picture = picture.map_err(|e| broken(e.to_string()))?.into_rgba8();
+    let picture = picture.map_err(|e| broken(messages::shortened(&e)))?.into_rgba8();
     let (width, height) = picture.dimensions();
     if width == 0 || height == 0 {
         return Err(broken("it has no pixels".to_owned()));

@@ -168,8 +168,7 @@ fn chosen<'a>(document: &'a Document, wanted: Option<&str>) -> Result<gltf::Scen
     let numbered = || wanted.parse().ok().and_then(|number| document.scenes().nth(number));
     named.or_else(numbered).ok_or_else(|| {
         let name = |scene: gltf::Scene<'_>| scene.name().map_or_else(|| scene.index().to_string(), str::to_owned);
-        let there: Vec<String> = document.scenes().take(20).map(name).collect();
-        Error::OtherScene { wanted: wanted.to_owned(), there: there.join(", ") }
+        Error::OtherScene { wanted: wanted.to_owned(), there: messages::listed(document.scenes().map(name)) }
     })
 }
 
@@ -182,9 +181,9 @@ fn parse(path: &Path, json: &[u8]) -> Result<Document> {
     };
     check("objects in its JSON", count(b'{'), OBJECT_LIMIT)?;
     check("elements in its JSON", count(b','), ELEMENT_LIMIT)?;
-    let mut root: Root = serde_json::from_slice(json).map_err(|e| format(e.to_string()))?;
+    let mut root: Root = serde_json::from_slice(json).map_err(|e| format(messages::shortened(&e)))?;
     if !root.asset.version.starts_with("2.") {
-        return Err(format(format!("it has version {:?}", root.asset.version)));
+        return Err(format(format!("it has version {}", messages::quoted(&root.asset.version))));
     }
     if let Some(name) = root.extensions_required.iter().find(|name| !EXTENSIONS.contains(&name.as_str())) {
         return Err(Error::Extension { name: name.clone() });

@@ -134,23 +134,29 @@ impl Source<'_> {
     /// Bytes of a reference: data inside it, or a file in the asset's folder.
     pub(super) fn resolve(&self, uri: &str, go_on: GoOn<'_>) -> Result<Vec<u8>> {
         if let Some(data) = uri.strip_prefix("data:") {
-            let bad = || Error::Outside { uri: uri.chars().take(40).collect() };
+            let bad = || Error::Outside { uri: uri.to_owned() };
             let (kind, text) = data.split_once(',').ok_or_else(bad)?;
             return if kind.ends_with(";base64") { base64(text).ok_or_else(bad) } else { Err(bad()) };
         }
-        let shown: String = uri.chars().take(200).collect();
-        let folder = self.folder.ok_or(Error::Outside { uri: shown })?;
+        let folder = self.folder.ok_or_else(|| Error::Outside { uri: uri.to_owned() })?;
         read_file(&inside(folder, uri)?, go_on)
     }
 }
 
+/// Most bytes of a name with its folders; messages repeat it.
+const LONGEST_NAME: usize = 1000;
+
 /// The path of a file in the folder that a reference names, and no other.
 pub(crate) fn inside(folder: &Path, uri: &str) -> Result<PathBuf> {
-    let outside = || Error::Outside { uri: uri.chars().take(200).collect() };
+    let outside = || Error::Outside { uri: uri.to_owned() };
     let name = percent_decoded(uri).ok_or_else(outside)?;
     let relative = Path::new(&name);
     let plain = relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
-    if name.is_empty() || name.contains([':', '\\', '\0']) || !plain {
+    if name.is_empty()
+        || name.len() > LONGEST_NAME
+        || name.contains(|c: char| matches!(c, ':' | '\\') || c.is_control())
+        || !plain
+    {
         return Err(outside());
     }
     let path = folder.join(relative);

@@ -35,7 +35,7 @@ type Pixels = (u32, u32, Vec<[f32; 3]>);
 
 /// Width, height and linear RGB, rows from the top.
 pub(super) fn pixels(path: &Path, bytes: &[u8]) -> Result<Pixels> {
-    let broken = |reason: String| Error::Broken { path: path.to_owned(), reason: one_line(&reason) };
+    let broken = |reason: String| Error::Broken { path: path.to_owned(), reason: messages::shortened(&reason) };
     // The decoders are not ours: a panic of theirs is a broken file.
     let guarded = |f: &dyn Fn() -> Result<Pixels>| {
         catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|_| Err(broken("it cannot be decoded".to_owned())))
@@ -47,10 +47,6 @@ pub(super) fn pixels(path: &Path, bytes: &[u8]) -> Result<Pixels> {
     } else {
         Err(Error::Format { path: path.to_owned() })
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(200).collect()
 }
 
 /// Refuses sizes beyond the limit, and more rows than the bytes can hold.

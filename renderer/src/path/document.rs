@@ -125,10 +125,10 @@ impl PathDocument {
     /// # Errors
     /// One sentence about what is wrong with it.
     pub fn parse(text: &str) -> Result<CameraPath, String> {
-        let document: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let document: Self = serde_json::from_str(text).map_err(|error| messages::shortened(&error))?;
         if document.format != FORMAT || document.version != VERSION {
-            let Self { format, version, .. } = document;
-            return Err(format!("its format is {format:?}, version {version}, not {FORMAT:?}, version {VERSION}"));
+            let (format, version) = (messages::quoted(&document.format), document.version);
+            return Err(format!("its format is {format}, version {version}, not {FORMAT:?}, version {VERSION}"));
         }
         path_of(&document.keys)
     }

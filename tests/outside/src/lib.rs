@@ -67,10 +67,15 @@ fn put(path: &Path, bytes: &[u8]) {
     std::fs::write(path, bytes).expect("a scratch folder can be written");
 }
 
-/// What a person is told: short, and no line that was meant for a machine.
+/// Most characters of a refusal: all lines of a list of problems, and the path before it.
+const LONGEST: usize = 8000;
+
+/// What a person is told: short, whatever it quotes, and nothing in it that a terminal obeys.
 fn sentence(message: &str) {
     assert!(!message.trim().is_empty(), "a refusal without a reason");
-    assert!(message.len() < 20_000, "{} bytes of a message", message.len());
+    let length = message.chars().count();
+    assert!(length < LONGEST, "{length} characters of a message: {}", messages::shortened(message));
+    assert!(!message.contains(|c: char| c.is_control() && c != '\n'), "{message:?}");
 }
 
 /// The two parts of an input: before and after its first zero byte.

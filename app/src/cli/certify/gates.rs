@@ -185,7 +185,7 @@ impl Case {
 /// # Errors
 /// The document is something else.
 pub fn evidence(text: &str, size: &str) -> Result<Value> {
-    let document: Value = serde_json::from_str(text).context("the bench file is no JSON document")?;
+    let document: Value = read::parse(text).context("the bench file is no JSON document")?;
     let claim: Claim =
         serde_json::from_value(document["claim"].clone()).context("the bench file states no class of evidence")?;
     ensure!(claim == Claim::DatedPerformanceEvidence, "the file is no performance evidence: {claim}");

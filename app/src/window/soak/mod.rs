@@ -39,7 +39,7 @@ pub struct SoakArgs {
 }
 
 fn minutes(text: &str) -> Result<f64, String> {
-    let minutes: f64 = text.parse().map_err(|_| format!("{text:?} is not a number"))?;
+    let minutes: f64 = text.parse().map_err(|_| format!("{} is not a number", messages::quoted(text)))?;
     if minutes > 0.0 && minutes <= 10_000.0 { Ok(minutes) } else { Err("minutes are above 0 and at most 10000".into()) }
 }
 
