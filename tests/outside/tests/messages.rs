@@ -6,7 +6,7 @@ use outside::{TARGETS, Target};
 /// Characters of a long text.
 const LENGTH: usize = 30_000;
 /// Documents with a long text somewhere, a target.
-const EDITS: u64 = 1500;
+const EDITS: u64 = 400;
 
 fn check(target: &Target, inputs: impl IntoIterator<Item = Vec<u8>>) {
     let check = (target.make)();
