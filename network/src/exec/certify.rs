@@ -130,8 +130,8 @@ impl Multiply {
             [channels as u32 / tile_columns, (rows as u32).div_ceil(tile_rows), layers as u32]
         };
         let like = match kernel {
-            Kernel::GemmSplit | Kernel::GemmSplitSmall => Kernel::GemmParts,
-            Kernel::GemmSmall => Kernel::GemmWide,
+            Kernel::GemmSplit | Kernel::GemmSplitSmall | Kernel::GemmSplitTiny => Kernel::GemmParts,
+            Kernel::GemmBrief | Kernel::GemmSmall | Kernel::GemmTiny => Kernel::GemmWide,
             Kernel::Tuned(Class::Split | Class::Parts, _) => Kernel::GemmParts,
             Kernel::Tuned(..) if n.is_multiple_of(64) => Kernel::GemmWide,
             Kernel::Tuned(..) => Kernel::GemmNarrow,
@@ -270,11 +270,16 @@ fn cases(plain: &Kernels, truncating: &Kernels) -> Vec<Case> {
         if truncating.tuning() == Tuning::Matrix {
             for multiply in [
                 shape(Kernel::GemmSmall, 64, 2, SEED_HALF | SILU | BOTH, codes),
+                shape(Kernel::GemmBrief, 64, 2, SEED_HALF | SILU | BOTH, codes),
+                shape(Kernel::GemmTiny, 64, 2, SEED_CODE | BOTH, codes),
                 Multiply { k: 128, partition: 64, ..shape(Kernel::GemmSplitSmall, 64, 1, SEED_CODE | BOTH, codes) },
+                Multiply { k: 128, partition: 64, ..shape(Kernel::GemmSplitTiny, 64, 1, SEED_HALF | BOTH, codes) },
             ] {
                 cases.push(multiply.case(plain, truncating, random));
             }
-            cases.push(shape(Kernel::QkvSmall, 192, 1, 0, codes).normalised(plain, truncating, random));
+            for kernel in [Kernel::QkvSmall, Kernel::QkvBrief] {
+                cases.push(shape(kernel, 192, 1, 0, codes).normalised(plain, truncating, random));
+            }
             for (phase, seed_codes) in [(0, true), (1, false), (2, true), (3, false)] {
                 cases.push(block(Kernel::Block, (phase, seed_codes, codes), (plain, truncating), random));
             }

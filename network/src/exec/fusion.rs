@@ -193,7 +193,7 @@ fn fuse(between: TensorId, first: &Op, second: &Op, tiles: Tiles) -> Option<Fusi
                 && gemm.seed.is_none()
                 && gemm.weight.groups == 1
                 && !normalise.vit
-                && tiles.qkv(u64::MAX >> 1, gemm.weight.n).is_some();
+                && tiles.qkv(u64::MAX >> 1, (gemm.weight.k, gemm.weight.n)).is_some();
             let output = Gemm { out_half: None, out_code: Some(normalise.output), ..gemm.clone() };
             fits.then(|| Fusion::Qkv(output, normalise.clone()))
         }

@@ -103,8 +103,16 @@ impl Tuning {
     }
 }
 
-/// Fewer workgroups than this leave part of a large device idle; they are halved then.
+/// Fewer tiles of 64 x 64 than this leave part of a large device idle; smaller ones are taken then.
 const FEW_TILES: u64 = 528;
+/// With up to so many k at a time, the matrix form waits less when it takes them by sixteen; so `nrview tune` on an H200.
+const BRIEF: usize = 256;
+/// Up to so many k, a multiply of few tiles is quicker in tiles of 32 x 32 (same source),
+const TINY: usize = 512;
+/// or in any depth when there are fewer tiles of 32 x 64 than this.
+const FEW_SMALL_TILES: u64 = 352;
+/// Fewer QKV tiles of 64 x 64 than this are halved.
+const FEW_QKV_TILES: u64 = 200;
 /// Invocations that share a matrix.
 const MATRIX_SUBGROUP: u32 = 32;
 /// Bytes of shared memory that the kernels for matrix units take.
@@ -120,27 +128,35 @@ pub(super) enum Kernel {
     GemmNarrow,
     /// Multiply with N a multiple of 64.
     GemmWide,
+    /// As [`Kernel::GemmWide`], for small K.
+    GemmBrief,
     /// As [`Kernel::GemmWide`], for few rows.
     GemmSmall,
+    /// As [`Kernel::GemmSmall`], for small K.
+    GemmTiny,
     /// Multiply with a partitioned K.
     GemmParts,
     /// One partition of K a workgroup layer.
     GemmSplit,
     /// As [`Kernel::GemmSplit`], for few rows.
     GemmSplitSmall,
+    /// As [`Kernel::GemmSplitSmall`], for fewer yet.
+    GemmSplitTiny,
     /// The sum of the partitions.
     GemmJoin,
     /// QKV multiply and window normalisation, N not a multiple of 64.
     QkvNarrow,
     /// QKV multiply and window normalisation, N a multiple of 64.
     QkvWide,
+    /// As [`Kernel::QkvWide`], for small K.
+    QkvBrief,
     /// As [`Kernel::QkvWide`], for few rows.
     QkvSmall,
     NormaliseWindow,
     NormaliseVit,
     WindowAttention,
     VitAttention,
-    /// A whole block of 32 channels, a window a workgroup.
+    /// A whole block of 32 channels, two windows a workgroup.
     Block,
     Pool,
     MergeCode,
@@ -154,17 +170,21 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    const ALL: [Kernel; 21] = [
+    const ALL: [Kernel; 25] = [
         Kernel::Adapter,
         Kernel::GemmNarrow,
         Kernel::GemmWide,
+        Kernel::GemmBrief,
         Kernel::GemmSmall,
+        Kernel::GemmTiny,
         Kernel::GemmParts,
         Kernel::GemmSplit,
         Kernel::GemmSplitSmall,
+        Kernel::GemmSplitTiny,
         Kernel::GemmJoin,
         Kernel::QkvNarrow,
         Kernel::QkvWide,
+        Kernel::QkvBrief,
         Kernel::QkvSmall,
         Kernel::NormaliseWindow,
         Kernel::NormaliseVit,
@@ -188,15 +208,19 @@ impl Kernel {
             Tuning::Lanes(n) => (!lanes.is_empty()).then(|| format!("network/{lanes}{n}")),
         };
         match self {
-            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes.", "gemm_rtz.narrow", "gemm_matrix.narrow"),
+            Kernel::GemmNarrow => tuned("gemm_tile.narrow", "gemm_lanes.", "gemm_rtz.narrow", "gemm_matrix.tiny"),
             Kernel::GemmWide => tuned("gemm_tile.wide", "gemm_lanes.", "gemm_rtz.wide", "gemm_matrix.wide"),
+            Kernel::GemmBrief => tuned("", "", "", "gemm_matrix.single"),
             Kernel::GemmSmall => tuned("", "", "", "gemm_matrix.small"),
+            Kernel::GemmTiny => tuned("", "", "", "gemm_matrix.tiny"),
             Kernel::GemmParts => tuned("gemm_tile.parts", "gemm_lanes.", "", ""),
             Kernel::GemmSplit => tuned("", "", "gemm_rtz.split", "gemm_matrix.split"),
             Kernel::GemmSplitSmall => tuned("", "", "", "gemm_matrix.split_small"),
+            Kernel::GemmSplitTiny => tuned("", "", "", "gemm_matrix.split_tiny"),
             Kernel::GemmJoin => tuned("", "", "gemm_join.device", "gemm_join.device"),
             Kernel::QkvNarrow => tuned("", "", "gemm_rtz.norm_narrow", "gemm_matrix.norm_narrow"),
             Kernel::QkvWide => tuned("", "", "gemm_rtz.norm_wide", "gemm_matrix.norm_wide"),
+            Kernel::QkvBrief => tuned("", "", "", "gemm_matrix.norm_single"),
             Kernel::QkvSmall => tuned("", "", "", "gemm_matrix.norm_small"),
             Kernel::WindowAttention => tuned(
                 "attention_tile.window",
@@ -207,7 +231,7 @@ impl Kernel {
             Kernel::VitAttention => {
                 tuned("attention_tile.vit", "attention_lanes.vit", "attention_rtz.vit", "attention_matrix.vit")
             }
-            Kernel::Block => tuned("", "", "", "block_matrix.single"),
+            Kernel::Block => tuned("", "", "", "block_matrix.twin"),
             Kernel::Adapter => Some(format!("network/adapter.{}", if on_cpu { "quad" } else { "row" })),
             Kernel::NormaliseWindow => Some("network/normalise.window".into()),
             Kernel::NormaliseVit => Some("network/normalise.vit".into()),
@@ -223,7 +247,10 @@ impl Kernel {
 
     /// Whether a workgroup computes one partition of K, and [`Kernel::GemmJoin`] adds them.
     pub fn is_split(self) -> bool {
-        matches!(self, Kernel::GemmSplit | Kernel::GemmSplitSmall | Kernel::Tuned(Class::Split, _))
+        matches!(
+            self,
+            Kernel::GemmSplit | Kernel::GemmSplitSmall | Kernel::GemmSplitTiny | Kernel::Tuned(Class::Split, _)
+        )
     }
 }
 
@@ -238,23 +265,30 @@ impl Tiles {
         Self { tuning }
     }
 
-    /// The multiply of `rows` rows with matrices of `n` columns, `channels` of all and `parts` partitions.
-    pub fn gemm(self, rows: u64, n: usize, channels: usize, parts: usize) -> Kernel {
-        let small = self.few(rows, channels * parts);
+    /// The multiply of `rows` rows with matrices of `k` rows and `n` columns, `channels` of all and `parts` partitions.
+    pub fn gemm(self, rows: u64, (k, n): (usize, usize), channels: usize, parts: usize) -> Kernel {
+        let (columns, matrix) = (channels * parts, self.tuning == Tuning::Matrix);
+        let few = matrix && tiles(rows, columns, 64) < FEW_TILES;
+        let fewer = few && tiles(rows, columns, 32) < FEW_SMALL_TILES;
         match (parts > 1, n.is_multiple_of(64)) {
-            (true, _) if small => Kernel::GemmSplitSmall,
-            (false, true) if small => Kernel::GemmSmall,
+            (true, _) if fewer => Kernel::GemmSplitTiny,
+            (true, _) if few => Kernel::GemmSplitSmall,
             (true, _) if self.fuses() => Kernel::GemmSplit,
             (true, _) => Kernel::GemmParts,
-            (false, true) => Kernel::GemmWide,
             (false, false) => Kernel::GemmNarrow,
+            (false, true) if few && k <= TINY => Kernel::GemmTiny,
+            (false, true) if few => Kernel::GemmSmall,
+            (false, true) if matrix && k <= BRIEF => Kernel::GemmBrief,
+            (false, true) => Kernel::GemmWide,
         }
     }
 
-    /// The multiply with the window normalisation behind it, if there is one.
-    pub fn qkv(self, rows: u64, n: usize) -> Option<Kernel> {
+    /// The multiply of `k` rows and `n` columns with the window normalisation behind it, if there is one.
+    pub fn qkv(self, rows: u64, (k, n): (usize, usize)) -> Option<Kernel> {
+        let matrix = self.tuning == Tuning::Matrix;
         let kernel = match n.is_multiple_of(64) {
-            true if self.few(rows, n) => Kernel::QkvSmall,
+            true if matrix && tiles(rows, n, 64) < FEW_QKV_TILES => Kernel::QkvSmall,
+            true if matrix && k <= BRIEF => Kernel::QkvBrief,
             true => Kernel::QkvWide,
             false => Kernel::QkvNarrow,
         };
@@ -264,11 +298,6 @@ impl Tiles {
     /// Whether whole blocks of 32 channels run in one kernel.
     pub fn blocks(self) -> bool {
         self.tuning == Tuning::Matrix
-    }
-
-    /// Whether tiles of 64 x 64 are too few to fill a device.
-    fn few(self, rows: u64, columns: usize) -> bool {
-        self.tuning == Tuning::Matrix && rows.div_ceil(64) * (columns as u64 / 64) < FEW_TILES
     }
 
     /// Whether the form has the kernels that fuse.
@@ -281,6 +310,8 @@ impl Tiles {
         match (self.tuning, kernel) {
             (_, Kernel::Tuned(_, variant)) => variant.tile,
             (Tuning::Lanes(n), _) => (32, n),
+            (Tuning::Matrix, Kernel::GemmNarrow) => (32, 32),
+            (_, Kernel::GemmTiny | Kernel::GemmSplitTiny) => (32, 32),
             (_, Kernel::GemmNarrow | Kernel::QkvNarrow) => (128, 32),
             (_, Kernel::GemmSmall | Kernel::GemmSplitSmall | Kernel::QkvSmall) => (32, 64),
             (_, _) => (64, 64),
@@ -296,7 +327,7 @@ impl Tiles {
     pub fn block_windows(self, kernel: Kernel) -> u32 {
         match kernel {
             Kernel::Tuned(_, variant) => variant.tile.0,
-            _ => 1,
+            _ => 2,
         }
     }
 
@@ -316,6 +347,11 @@ impl Tiles {
             _ => 64,
         }
     }
+}
+
+/// Tiles of so many rows and 64 columns.
+fn tiles(rows: u64, columns: usize, height: u64) -> u64 {
+    rows.div_ceil(height).saturating_mul(columns as u64 / 64)
 }
 
 /// The pipelines of one route on one device; device lifetime.

@@ -169,7 +169,8 @@ impl Lowering<'_> {
     fn untuned_kernel(&self, o: &Gemm) -> Kernel {
         let (n, groups) = (o.weight.n, o.weight.groups);
         let n = if o.weight.stacked { n * groups } else { n };
-        self.tiles.gemm(self.rows(o.input), n, o.weight.n * o.weight.groups, o.weight.k / o.partition)
+        let shape = (o.weight.k, n);
+        self.tiles.gemm(self.rows(o.input), shape, o.weight.n * o.weight.groups, o.weight.k / o.partition)
     }
 
     fn gemm_split(&self, o: &Gemm) -> Split {
@@ -275,7 +276,7 @@ impl Lowering<'_> {
     fn qkv_normalise(&self, op: OpId, gemm: &Gemm, normalise: &Normalise) -> Result<Vec<Step>, ExecError> {
         let scale = Bound::Weight(self.weights.slice(&normalise.scale.record, normalise.scale.offset)?);
         let n = gemm.weight.n;
-        let untuned = || self.tiles.qkv(self.rows(gemm.input), n).expect("a fusion of this form");
+        let untuned = || self.tiles.qkv(self.rows(gemm.input), (gemm.weight.k, n)).expect("a fusion of this form");
         let kernel = self.tuned(gemm, Kind::Normalised).unwrap_or_else(untuned);
         let (tile_rows, tile_columns) = self.tiles.gemm_tile(kernel);
         let mut steps = self.gemm(op, gemm)?;

@@ -21,6 +21,7 @@ use super::{ExecError, Kernels, Network, NetworkOptions, Weights};
 use crate::geometry::Extent;
 use crate::hostile::{Filling, Random};
 use crate::plan::{Format, OpId, OpKind, Plan, Tensor, TensorId};
+use crate::replay::Policy;
 
 /// A winner takes at most this share of the untuned time,
 const CLEARLY: f64 = 0.97;
@@ -28,6 +29,9 @@ const CLEARLY: f64 = 0.97;
 const MOST_ROUNDS: f64 = 0.75;
 /// A sample on a device of its own takes about this long, so that its clock resolves it.
 const SAMPLE: Duration = Duration::from_micros(500);
+/// How the plain form runs: outputs are filled before it runs, so none may lie where an input is still to be read.
+const APART: NetworkOptions =
+    NetworkOptions { keep_all: true, unfused: true, step_cost: None, barriers: Policy::Ordered };
 /// Elements of hostile contents before they repeat.
 const DISTINCT: usize = (1 << 20) + 7;
 
@@ -272,8 +276,7 @@ impl<'a> Search<'a> {
                 write(&network)?;
                 run(&network)?
             } else {
-                let options = NetworkOptions { unfused: true, ..NetworkOptions::default() };
-                let plain = Network::new(device, &self.plain, self.weights, Arc::clone(&alone), options)?;
+                let plain = Network::new(device, &self.plain, self.weights, Arc::clone(&alone), APART)?;
                 write(&plain)?;
                 run(&plain)?
             };
@@ -396,6 +399,33 @@ mod tests {
         assert!(!clearly_less(&[0.98, 0.98, 0.98, 0.98], &[1.0, 1.0, 1.0, 1.0]));
         assert!(!clearly_less(&[0.5, 0.5, 1.5, 1.5], &[1.0, 1.0, 1.0, 1.0]));
         assert!(!clearly_less(&[], &[]));
+    }
+
+    #[test]
+    fn no_output_of_the_plain_form_lies_where_an_input_is_still_to_be_read() {
+        let device = TestDevice::open().unwrap();
+        let model = synth::generate(Preset::Lively, 3).unwrap();
+        let kernels = Kernels::with_tuning(&device, Route::Exact, Tuning::Tile).unwrap();
+        let weights = Weights::upload(&device, &model).unwrap();
+        let plan = Plan::new(&Geometry::new(Extent::new(64, 64)).unwrap());
+        let overlaps = |ops: Range<usize>, options| {
+            let alone = Arc::new(alone(&plan, ops));
+            let network = Network::new(&device, &kernels, &weights, Arc::clone(&alone), options).unwrap();
+            let slot = |id| network.placement.slot(id);
+            let apart = |a: TensorId, b: TensorId| {
+                let (a, b) = (slot(a), slot(b));
+                a.buffer != b.buffer || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset
+            };
+            let inputs: Vec<TensorId> = alone.ops.iter().flat_map(|op| op.kind.inputs()).collect();
+            outputs(&network).iter().any(|&to| inputs.iter().any(|&from| from != to && !apart(from, to)))
+        };
+        let at = |label: &str| plan.ops.iter().position(|op| op.label == label).unwrap();
+        let (block, qkv) = (at("b0.expand"), at("b5.qkv"));
+        let ranges = [block..block + 6, qkv..qkv + 2];
+        assert!(ranges.iter().all(|ops| !overlaps(ops.clone(), APART)));
+        // Where memory is shared there is something to keep apart.
+        let shared = NetworkOptions { unfused: true, ..NetworkOptions::default() };
+        assert!(ranges.iter().any(|ops| overlaps(ops.clone(), shared)));
     }
 
     #[test]

@@ -244,6 +244,7 @@ pub(super) static ALL: &[Variant] = &[
     matrix!("broad", 64 x 128, 32, Plain "broad", Normalised "norm_broad"),
     matrix!("heavy", 64 x 128, 32, Plain "heavy"),
     matrix!("square", 128 x 128, 16, Plain "square"),
+    block!("lone", 1, "single"),
     block!("pair", 1, "pair"),
     block!("twin", 2, "twin"),
     block!("twinpair", 2, "twinpair"),
