@@ -56,7 +56,8 @@ impl Saved {
             size: Some(settings.size.to_string()),
             compare: settings.compare,
             sides: settings.sides.clone(),
-            look: settings.look,
+            // What automatic paper white has come to is found anew.
+            look: Look { applied_white: None, ..settings.look },
             temporal: settings.temporal,
             jitter: settings.jitter,
             shadows: settings.shadows,

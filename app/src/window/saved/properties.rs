@@ -8,8 +8,11 @@ use crate::window::presets::Preset;
 
 fn settings() -> impl Strategy<Value = Settings> {
     let values = prop::collection::vec((any::<prop::sample::Index>(), 0.0f32..=1.0), 0..20);
-    (33u32..4096, 33u32..4096, values, any::<[bool; 4]>()).prop_map(|(width, height, values, [a, b, c, d])| {
+    let found = prop::option::of(0.1f32..1e4);
+    let parts = (33u32..4096, 33u32..4096, values, any::<[bool; 4]>(), found);
+    parts.prop_map(|(width, height, values, [a, b, c, d], found)| {
         let mut settings = Settings::new(Extent::new(width, height));
+        settings.look.applied_white = found;
         let controls = control::all();
         for (which, part) in values {
             let control = &controls[which.index(controls.len())];
@@ -25,9 +28,12 @@ proptest! {
     #[test]
     fn settings_and_presets_come_back(settings in settings()) {
         let read = Saved::parse(&Saved::of(&settings).text().unwrap()).unwrap();
+        prop_assert_eq!(&read, &Saved::of(&settings));
         prop_assert_eq!(read.size(), Some(settings.size));
         let mut back = Settings::new(settings.size);
         read.apply(&mut back);
+        // What is found from the pictures is not a choice.
+        back.look.applied_white = settings.look.applied_white;
         prop_assert_eq!(&back, &settings);
 
         let preset = Preset::parse(&Preset::of(&settings).text().unwrap()).unwrap();

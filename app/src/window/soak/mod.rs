@@ -18,6 +18,8 @@ use report::Report;
 use walk::Walk;
 use watch::Sample;
 
+/// Longest wait for what was given up; reading a scene takes seconds on a slow machine.
+const GIVEN_UP: Duration = Duration::from_secs(30);
 /// Things done from one measurement to the next.
 const ROUND: u32 = 8;
 
@@ -65,6 +67,20 @@ pub fn run(globals: &Globals, args: &SoakArgs) -> CommandResult {
     Ok(Outcome { json, text, holds: report.holds() })
 }
 
+/// Waits until the device has no more objects than at first: what was given up while it was loaded goes when its thread
+/// notices. What stays is for [`watch::grown`] to find, and its names are logged.
+fn settle(device: &gpu::Device, first: Option<&Sample>) {
+    let Some(first) = first else { return };
+    let begun = Instant::now();
+    while device.live_objects().len() as u64 > first.objects {
+        if begun.elapsed() > GIVEN_UP {
+            tracing::warn!("there are more objects than at first: {}", device.leak_report().unwrap_or_default());
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A folder of this run's own.
 fn scratch() -> Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("nrview-soak-{}", std::process::id()));
@@ -85,6 +101,7 @@ fn soak(globals: &Globals, args: &SoakArgs, folder: &std::path::Path) -> Result<
             }
         }
         let frame = walk.home()?;
+        settle(&device, samples.first());
         let sample = Sample::take(&device, begun.elapsed().as_secs_f64(), frame);
         tracing::info!("{} deeds, {sample:?}", walk.tallies.values().map(|tally| tally.done).sum::<u64>());
         samples.push(sample);
