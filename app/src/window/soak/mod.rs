@@ -68,17 +68,33 @@ pub fn run(globals: &Globals, args: &SoakArgs) -> CommandResult {
 }
 
 /// Waits until the device has no more objects than at first: what was given up while it was loaded goes when its thread
-/// notices. What stays is for [`watch::grown`] to find, and its names are logged.
-fn settle(device: &gpu::Device, first: Option<&Sample>) {
-    let Some(first) = first else { return };
+/// notices. What stays is for [`watch::grown`] to find, and is named here.
+fn settle(device: &gpu::Device, first: &[String]) {
     let begun = Instant::now();
-    while device.live_objects().len() as u64 > first.objects {
+    let mut more = beyond(first, alive(device));
+    while !more.is_empty() {
         if begun.elapsed() > GIVEN_UP {
-            tracing::warn!("there are more objects than at first: {}", device.leak_report().unwrap_or_default());
+            tracing::warn!("there are more objects than at first: {}", more.join(", "));
             break;
         }
         std::thread::sleep(Duration::from_millis(10));
+        more = beyond(first, alive(device));
     }
+}
+
+/// The names of a device's objects.
+fn alive(device: &gpu::Device) -> Vec<String> {
+    device.live_objects().iter().map(|object| format!("{} {:?}", object.kind, object.name)).collect()
+}
+
+/// Those that there are more often than at first.
+fn beyond(first: &[String], mut now: Vec<String>) -> Vec<String> {
+    for name in first {
+        if let Some(at) = now.iter().position(|other| other == name) {
+            now.swap_remove(at);
+        }
+    }
+    now
 }
 
 /// A folder of this run's own.
@@ -94,14 +110,18 @@ fn soak(globals: &Globals, args: &SoakArgs, folder: &std::path::Path) -> Result<
     let limit = Duration::from_secs_f64(args.minutes * 60.0);
     let mut report = Report::new(device.caps().name.clone(), args.seed);
     let mut walk = Walk::new(&device, args.seed, args.most, folder).context("the walk cannot begin")?;
-    let round = |walk: &mut Walk, samples: &mut Vec<Sample>| -> Result<()> {
+    let mut first = Vec::new();
+    let mut round = |walk: &mut Walk, samples: &mut Vec<Sample>| -> Result<()> {
         if !samples.is_empty() {
             for _ in 0..ROUND {
                 walk.step()?;
             }
         }
         let frame = walk.home()?;
-        settle(&device, samples.first());
+        if samples.is_empty() {
+            first = alive(&device);
+        }
+        settle(&device, &first);
         let sample = Sample::take(&device, begun.elapsed().as_secs_f64(), frame);
         tracing::info!("{} deeds, {sample:?}", walk.tallies.values().map(|tally| tally.done).sum::<u64>());
         samples.push(sample);
