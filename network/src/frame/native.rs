@@ -9,6 +9,7 @@ use std::sync::Arc;
 use gpu::{Bind, Buffer, BufferDesc, BufferUsage, ComputePipeline, DescriptorArena, Device, MemoryKind};
 
 use super::FrameError;
+use super::passes::Form;
 use crate::hostile::Random;
 use crate::numerics::half;
 
@@ -18,17 +19,15 @@ const COUNT: usize = 1 << 16;
 /// What the shader computes of an operand.
 const RESULTS: [&str; 6] = ["fma", "division", "square root", "rounding to half", "bits of a half", "value of a half"];
 
-/// Whether the passes take the native form on this device. Devices that are CPUs keep the portable one, whose loops stay
-/// loops: their drivers take long over unrolled ones.
-pub(super) fn admitted(device: &Arc<Device>) -> Result<bool, FrameError> {
+/// The form that the passes take on this device. Devices that are CPUs keep the portable one, whose loops stay loops: their
+/// drivers take long over unrolled ones.
+pub(super) fn form(device: &Arc<Device>) -> Result<Form, FrameError> {
     if device.caps().is_cpu {
-        return Ok(false);
+        return Ok(Form::Portable);
     }
-    let difference = difference(device)?;
-    if let Some(what) = &difference {
-        tracing::info!("frame passes in the portable form: {what}");
-    }
-    Ok(difference.is_none())
+    let Some(what) = difference(device)? else { return Ok(Form::Native) };
+    tracing::info!("frame passes in the portable form: {what}");
+    Ok(Form::Portable)
 }
 
 /// The first result that is not the contract's.
@@ -123,10 +122,7 @@ mod tests {
     #[test]
     fn a_cpu_keeps_the_portable_form() {
         let device = TestDevice::open().unwrap();
-        if device.caps().is_cpu {
-            assert!(!admitted(&device).unwrap());
-        } else {
-            assert_eq!(admitted(&device).unwrap(), difference(&device).unwrap().is_none());
-        }
+        let native = !device.caps().is_cpu && difference(&device).unwrap().is_none();
+        assert_eq!(form(&device).unwrap(), if native { Form::Native } else { Form::Portable });
     }
 }

@@ -50,11 +50,36 @@ impl SourceKind {
     }
 }
 
+/// A form of the passes; all have the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// For any device.
+    Portable,
+    /// For devices whose own instructions round as the contract does.
+    Native,
+    /// The native one with portable sums and conversions.
+    #[cfg(test)]
+    Model,
+}
+
+impl Form {
+    /// Preprocess, composite and bypass.
+    const fn shaders(self) -> [&'static str; 3] {
+        match self {
+            Self::Portable => ["frame/preprocess.portable", "frame/composite.portable", "frame/bypass.portable"],
+            Self::Native => ["frame/preprocess.native", "frame/composite.native", "frame/bypass.native"],
+            #[cfg(test)]
+            Self::Model => {
+                ["frame/preprocess.native_model", "frame/composite.native_model", "frame/bypass.native_model"]
+            }
+        }
+    }
+}
+
 /// The pipelines of the passes, created for a kind of source when a frame first needs it.
 pub struct Passes {
     device: Arc<Device>,
-    /// Whether the native form runs; the portable one has the same bits.
-    native: bool,
+    form: Form,
     kinds: [OnceLock<Arc<Pipelines>>; 3],
 }
 
@@ -72,12 +97,12 @@ impl Passes {
     /// # Errors
     /// When the device cannot create a pipeline.
     pub fn new(device: &Arc<Device>) -> Result<Arc<Self>, FrameError> {
-        Self::in_form(device, native::admitted(device)?)
+        Self::in_form(device, native::form(device)?)
     }
 
-    /// [`Passes::new`] in the native form or the portable one.
-    pub(super) fn in_form(device: &Arc<Device>, native: bool) -> Result<Arc<Self>, FrameError> {
-        let passes = Self { device: Arc::clone(device), native, kinds: Default::default() };
+    /// [`Passes::new`] in a form.
+    pub(super) fn in_form(device: &Arc<Device>, form: Form) -> Result<Arc<Self>, FrameError> {
+        let passes = Self { device: Arc::clone(device), form, kinds: Default::default() };
         passes.pipelines(SourceKind::Scene)?;
         Ok(Arc::new(passes))
     }
@@ -92,15 +117,15 @@ impl Passes {
         if let Some(pipelines) = slot.get() {
             return Ok(Arc::clone(pipelines));
         }
-        let create = |portable: &'static str, native: &'static str| {
-            let name = if self.native { native } else { portable };
+        let create = |name: &'static str| {
             let shader = shaders::shader(name).ok_or(FrameError::Shader { name })?;
             Ok::<_, FrameError>(ComputePipeline::new(&self.device, shader, &[(0, kind.index())], name)?)
         };
+        let [preprocess, composite, bypass] = self.form.shaders();
         let pipelines = Arc::new(Pipelines {
-            preprocess: create("frame/preprocess.portable", "frame/preprocess.native")?,
-            composite: create("frame/composite.portable", "frame/composite.native")?,
-            bypass: create("frame/bypass.portable", "frame/bypass.native")?,
+            preprocess: create(preprocess)?,
+            composite: create(composite)?,
+            bypass: create(bypass)?,
         });
         Ok(Arc::clone(slot.get_or_init(|| pipelines)))
     }

@@ -2,6 +2,7 @@
 #version 460
 #pragma variant portable NATIVE=0
 #pragma variant native NATIVE=1
+#pragma variant native_model NATIVE=1 NATIVE_MODEL=1
 
 #include "math.glsl"
 

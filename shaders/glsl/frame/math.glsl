@@ -5,7 +5,8 @@
 //
 // Two forms with the same bits. The portable one (NATIVE 0) assumes no more than that. The native one also takes fma() for
 // fused and conversions between f32 and half for rounded to nearest even; a device is asked before it is used
-// (network::frame::native).
+// (network::frame::native). With NATIVE_MODEL the portable sums and conversions take their place, so that the steps of the native form
+// can be checked on any device.
 #ifndef FRAME_MATH_GLSL
 #define FRAME_MATH_GLSL
 
@@ -14,12 +15,18 @@
 #ifndef NATIVE
 #define NATIVE 0
 #endif
-#if NATIVE
+#ifndef NATIVE_MODEL
+#define NATIVE_MODEL 0
+#endif
+#if NATIVE && !NATIVE_MODEL
 #include "half_native.glsl"
+#else
+#include "numerics.glsl"
+#endif
+#if NATIVE
 // Loops over channels and axes: a vector indexed by a variable would live in memory.
 #define EACH(i, count) [[unroll]] for (int i = 0; i < count; i++)
 #else
-#include "numerics.glsl"
 #define EACH(i, count) REPEAT(i, count)
 #endif
 // Loops that stay loops: everything here is inlined, so that copies take time to compile and room in the instruction cache.
@@ -28,6 +35,39 @@
 // x limited to 0..1; NaN and -0 become +0.
 float saturate(float x) { return x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0; }
 vec3 saturate(vec3 v) { return vec3(saturate(v.x), saturate(v.y), saturate(v.z)); }
+
+#if NATIVE && !NATIVE_MODEL
+// a * b + c, rounded once.
+float rn_fma(float a, float b, float c) {
+    precise float r = fma(a, b, c);
+    return r;
+}
+#else
+// a * b + c, rounded once: the product and both sums with their errors, the error part rounded to odd.
+float rn_fma(float a, float b, float c) {
+    precise float a_scaled = a * 4097.0, b_scaled = b * 4097.0;
+    precise float a_hi = a_scaled - (a_scaled - a), b_hi = b_scaled - (b_scaled - b);
+    precise float a_lo = a - a_hi, b_lo = b - b_hi;
+    precise float p = a * b;
+    precise float p_error = ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo;
+
+    precise float t = c + p_error;
+    precise float t_part = t - c;
+    precise float t_error = (c - (t - t_part)) + (p_error - t_part);
+    precise float v = p + t;
+    precise float v_part = v - p;
+    precise float v_error = (p - (v - v_part)) + (t - v_part);
+
+    precise float s = t_error + v_error;
+    precise float s_part = s - t_error;
+    precise float s_error = (t_error - (s - s_part)) + (v_error - s_part);
+    uint u = floatBitsToUint(s), d = floatBitsToUint(s_error);
+    bool inexact = (d & 0x7fffffffu) != 0u && (u & 1u) == 0u;
+    uint odd = ((u ^ d) & SIGN32) == 0u ? u + 1u : u - 1u;
+    precise float result = v + uintBitsToFloat(inexact ? odd : u);
+    return result;
+}
+#endif
 
 #if NATIVE
 const uint EXPONENT_ONE = 0x00800000u;
@@ -38,7 +78,7 @@ float significand(float v) { return uintBitsToFloat((floatBitsToUint(v) & 0x7fff
 float rn_divisor(float b) {
     float d = significand(b);
     precise float y = 1.0 / d;
-    y = fma(y, fma(-d, y, 1.0), y);
+    y = rn_fma(y, rn_fma(-d, y, 1.0), y);
     return y;
 }
 
@@ -53,8 +93,8 @@ float rn_div(float a, float b, float y) {
     }
     float x = significand(a), d = significand(b);
     precise float q = x * y;
-    q = fma(fma(-d, q, x), y, q);
-    q = fma(fma(-d, q, x), y, q);
+    q = rn_fma(rn_fma(-d, q, x), y, q);
+    q = rn_fma(rn_fma(-d, q, x), y, q);
     return uintBitsToFloat((floatBitsToUint(q) + e) | ((ua ^ ub) & SIGN32));
 }
 
@@ -105,19 +145,14 @@ float rn_sqrt(float x) {
     precise float y = inversesqrt(m);
     precise float root = m * y;
     precise float h = 0.5 * y;
-    precise float rest = fma(-root, h, 0.5);
-    root = fma(root, rest, root);
-    h = fma(h, rest, h);
-    root = fma(fma(-root, root, m), h, root);
+    precise float rest = rn_fma(-root, h, 0.5);
+    root = rn_fma(root, rest, root);
+    h = rn_fma(h, rest, h);
+    root = rn_fma(rn_fma(-root, root, m), h, root);
     float scaled = uintBitsToFloat(floatBitsToUint(root) + (uint(k) << 23));
     return u < EXPONENT_ONE || u == SIGN32 ? uintBitsToFloat(u & SIGN32) : (u >= INF32 ? x : scaled);
 }
 
-// a * b + c, rounded once.
-float rn_fma(float a, float b, float c) {
-    precise float r = fma(a, b, c);
-    return r;
-}
 #else
 // Square root of x >= 0, correctly rounded; the root of a zero or subnormal is a zero.
 float rn_sqrt(float x) {
@@ -139,31 +174,6 @@ float rn_sqrt(float x) {
     uint field = uint(150 + (odd ? e - 23 : e - 24) / 2);
     float corrected = uintBitsToFloat((field << 23) + (s - 0x800000u));
     return e == -150 ? uintBitsToFloat(u & SIGN32) : (e == 105 ? x : corrected);
-}
-
-// a * b + c, rounded once: the product and both sums with their errors, the error part rounded to odd.
-float rn_fma(float a, float b, float c) {
-    precise float a_scaled = a * 4097.0, b_scaled = b * 4097.0;
-    precise float a_hi = a_scaled - (a_scaled - a), b_hi = b_scaled - (b_scaled - b);
-    precise float a_lo = a - a_hi, b_lo = b - b_hi;
-    precise float p = a * b;
-    precise float p_error = ((a_hi * b_hi - p) + a_hi * b_lo + a_lo * b_hi) + a_lo * b_lo;
-
-    precise float t = c + p_error;
-    precise float t_part = t - c;
-    precise float t_error = (c - (t - t_part)) + (p_error - t_part);
-    precise float v = p + t;
-    precise float v_part = v - p;
-    precise float v_error = (p - (v - v_part)) + (t - v_part);
-
-    precise float s = t_error + v_error;
-    precise float s_part = s - t_error;
-    precise float s_error = (t_error - (s - s_part)) + (v_error - s_part);
-    uint u = floatBitsToUint(s), d = floatBitsToUint(s_error);
-    bool inexact = (d & 0x7fffffffu) != 0u && (u & 1u) == 0u;
-    uint odd = ((u ^ d) & SIGN32) == 0u ? u + 1u : u - 1u;
-    precise float result = v + uintBitsToFloat(inexact ? odd : u);
-    return result;
 }
 #endif
 

@@ -3,6 +3,7 @@
 #version 460
 #pragma variant portable NATIVE=0
 #pragma variant native NATIVE=1
+#pragma variant native_model NATIVE=1 NATIVE_MODEL=1
 
 layout(binding = 0, std430) readonly buffer Color { uvec2 color[]; };
 layout(binding = 1, std430) readonly buffer Motion { uint motion[]; };

@@ -39,7 +39,7 @@ fn unmarked(spirv: &[u8]) -> HashSet<String> {
 
 #[test]
 fn arithmetic_is_precise() {
-    let forms = ["portable", "native"];
+    let forms = ["portable", "native", "native_model"];
     let stems = ["preprocess", "composite", "bypass", "check_math"];
     for name in stems.iter().flat_map(|stem| forms.map(|form| format!("frame/{stem}.{form}"))) {
         let functions = unmarked(shaders::shader(&name).unwrap().spirv);

@@ -5,6 +5,16 @@ use gpu::{Bind, ComputePipeline, DescriptorArena};
 
 use super::support::{Random, buffer, forms};
 use crate::frame::cpu::math;
+use crate::frame::passes::Form;
+
+/// The test shader in a form.
+const fn check(form: Form) -> &'static str {
+    match form {
+        Form::Portable => "frame/check_math.portable",
+        Form::Model => "frame/check_math.native_model",
+        Form::Native => "frame/check_math.native",
+    }
+}
 
 /// Function number in the test shader and its CPU twin.
 type Function = (u32, &'static str, fn([f32; 4]) -> [f32; 2]);
@@ -59,13 +69,11 @@ fn functions_have_the_bits_of_the_cpu() {
     let device = TestDevice::open().unwrap();
     let input = buffer(&device, "operands", 16 * COUNT as u64);
     let output = buffer(&device, "results", 8 * COUNT as u64);
-    let mut arena = DescriptorArena::new(&device, "math", 18).unwrap();
+    let mut arena = DescriptorArena::new(&device, "math", 27).unwrap();
     let mut random = Random::new(7);
-    let forms =
-        forms(&device).map(|native| if native { "frame/check_math.native" } else { "frame/check_math.portable" });
-    let cases = forms.flat_map(|form| FUNCTIONS.map(|function| (form, function)));
+    let cases = forms(&device).into_iter().flat_map(|form| FUNCTIONS.map(|function| (form, function)));
     for (form, (number, name, twin)) in cases {
-        let shader = shaders::shader(form).unwrap();
+        let shader = shaders::shader(check(form)).unwrap();
         let mut list: Vec<[f32; 4]> = EDGES.to_vec();
         list.resize_with(COUNT, || operands(number, &mut random));
         if number == 4 {
@@ -82,6 +90,6 @@ fn functions_have_the_bits_of_the_cpu() {
         let got: Vec<[f32; 2]> = bytemuck::pod_collect_to_vec(&device.download(&output, 0, 8 * COUNT as u64).unwrap());
         let different = list.iter().zip(&got).filter(|(v, got)| twin(**v).map(f32::to_bits) != got.map(f32::to_bits));
         let first = different.clone().next().map(|(v, got)| (*v, *got, twin(*v)));
-        assert_eq!(first, None, "{form}: {name}: {} of {COUNT} differ", different.count());
+        assert_eq!(first, None, "{form:?}: {name}: {} of {COUNT} differ", different.count());
     }
 }

@@ -81,10 +81,10 @@ fn temporal(seed: u32) -> Parameters {
 #[test]
 fn sizes_from_one_row_to_more_than_the_smallest_field() {
     let device = TestDevice::open().unwrap();
-    for native in forms(&device) {
+    for form in forms(&device) {
         for (width, height) in [(64, 64), (33, 1), (100, 2), (161, 97), (457, 41), (322, 330)] {
             let geometry = Geometry::new(Extent::new(width, height)).unwrap();
-            let mut rig = Rig::in_form(&device, native, &geometry, SourceKind::Scene);
+            let mut rig = Rig::in_form(&device, form, &geometry, SourceKind::Scene);
             let seed = u64::from(width * height);
             compare(&mut rig, &geometry, seed, &[temporal(width), temporal(height), temporal(u32::MAX)]);
         }
@@ -130,8 +130,8 @@ fn styles_and_intensities() {
         Parameters { intensity: 0.0, paper_white: 0.0, ..base },
         Parameters { history_valid: false, color_strength: 0.5, ..base },
     ];
-    for native in forms(&device) {
-        compare(&mut Rig::in_form(&device, native, &geometry, SourceKind::Scene), &geometry, 11, &all);
+    for form in forms(&device) {
+        compare(&mut Rig::in_form(&device, form, &geometry, SourceKind::Scene), &geometry, 11, &all);
     }
 }
 
@@ -139,8 +139,8 @@ fn styles_and_intensities() {
 fn network_off_primes_the_history() {
     let device = TestDevice::open().unwrap();
     let geometry = Geometry::new(Extent::new(97, 51)).unwrap();
-    for native in forms(&device) {
-        primes_the_history(&mut Rig::in_form(&device, native, &geometry, SourceKind::Scene), &geometry);
+    for form in forms(&device) {
+        primes_the_history(&mut Rig::in_form(&device, form, &geometry, SourceKind::Scene), &geometry);
     }
 }
 
@@ -211,13 +211,13 @@ fn an_image_is_its_own_proxy() {
     let p = Parameters { seed: 12, ..Parameters::image() };
     // The same size, and a source that is scaled to the valid rectangle.
     let extents = [geometry.valid, Extent::new(40, 130)];
-    for (native, extent) in forms(&device).flat_map(|native| extents.map(|extent| (native, extent))) {
+    for (form, extent) in forms(&device).into_iter().flat_map(|form| extents.map(|extent| (form, extent))) {
         let mut random = Random::new(21);
         let pixels: Vec<[f32; 4]> =
             (0..extent.pixels()).map(|_| [(); 4].map(|()| (random.word() % 256) as f32 / 255.0)).collect();
         let source = Source::Proxy(&pixels, extent);
         let head = Inputs::random(&geometry, 3).head;
-        let rig = Rig::in_form(&device, native, &geometry, SourceKind::Proxy(extent));
+        let rig = Rig::in_form(&device, form, &geometry, SourceKind::Proxy(extent));
         rig.put_color(&pixels);
         rig.put_head(&head);
         rig.run(|f, cmd| {

@@ -7,6 +7,7 @@ use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, MemoryKind};
 
 use crate::exec::BufferSlice;
 use crate::frame::cpu::{Half4, LANES};
+use crate::frame::passes::Form;
 use crate::frame::{Frame, FrameInputs, Passes, SourceKind, native};
 use crate::geometry::Geometry;
 
@@ -46,13 +47,15 @@ pub fn buffer(device: &Arc<Device>, name: &str, size: u64) -> Buffer {
     Buffer::new(device, &desc).unwrap()
 }
 
-/// The forms of the passes that the device can run: portable, and native where its instructions give the contract's bits.
-pub fn forms(device: &Arc<Device>) -> impl Iterator<Item = bool> + use<> {
-    let difference = native::difference(device).unwrap();
-    if let Some(what) = &difference {
-        eprintln!("no native form here: {what}");
+/// The forms of the passes that the device can run: portable, the model of the native one, and that one itself where the
+/// device's instructions give the contract's bits.
+pub fn forms(device: &Arc<Device>) -> Vec<Form> {
+    let mut forms = vec![Form::Portable, Form::Model];
+    match native::difference(device).unwrap() {
+        Some(what) => eprintln!("no native form here: {what}"),
+        None => forms.push(Form::Native),
     }
-    [false, true].into_iter().take(1 + usize::from(difference.is_none()))
+    forms
 }
 
 /// A frame with its inputs. Dropped before the device it was made on.
@@ -72,9 +75,9 @@ impl Rig {
         Self::with(&Passes::new(device).unwrap(), geometry, kind, most)
     }
 
-    /// In the native or the portable form.
-    pub fn in_form(device: &TestDevice, native: bool, geometry: &Geometry, kind: SourceKind) -> Self {
-        Self::with(&Passes::in_form(device, native).unwrap(), geometry, kind, u64::MAX)
+    /// In a form of the passes.
+    pub fn in_form(device: &TestDevice, form: Form, geometry: &Geometry, kind: SourceKind) -> Self {
+        Self::with(&Passes::in_form(device, form).unwrap(), geometry, kind, u64::MAX)
     }
 
     fn with(passes: &Arc<Passes>, geometry: &Geometry, kind: SourceKind, most: u64) -> Self {
