@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures a device: every figure that docs/ quotes, as JSON and text in one folder.
 #
-#   ./scripts/figures.sh FOLDER [STAGE...]     stages: about exact tune tensor trials viewer loading replay soak
+#   ./scripts/figures.sh FOLDER [STAGE...]     stages: about exact tune tensor viewer loading replay soak
 #
 # Without stages all of them run, one after the other, each within about ten minutes on a fast GPU; a stage that fails is
 # named at the end and stops no other. Programs are taken from NRVIEW_BIN (default: target/release, built first where there
@@ -17,7 +17,7 @@ cd "$root"
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
-all=(about exact tune tensor trials viewer loading replay soak)
+all=(about exact tune tensor viewer loading replay soak)
 stages=("$@")
 [[ ${#stages[@]} -gt 0 ]] || stages=("${all[@]}")
 for name in "${stages[@]}"; do
@@ -77,18 +77,6 @@ stage_tensor() {
       --size 640x360 --frames 60 --still-frames 600
   done
   keep_answer tensor-fixtures.json "$bin/nrview" --json parity --route tensor --fixture "${fixtures[@]}" --frames 0 --still-frames 0
-}
-
-# Trial forms of the tensor route beside the usual one, two rounds in turn.
-stage_trials() {
-  local round trial
-  for round in 1 2; do
-    for trial in "" coarse; do
-      NRVIEW_TENSOR_TRIAL=$trial keep "trial-$round-${trial:-usual}.txt" profile --route tensor --frames 12 ${sizes//,/ }
-    done
-  done
-  NRVIEW_TENSOR_TRIAL=coarse keep_answer trial-coarse.json "$bin/nrview" --json parity --route tensor --model starter \
-    --fixture tests/fixtures/starter-320x180 --frames 20 --still-frames 60
 }
 
 stage_viewer() { keep overlay.json "$bin/nrview" --json bench --overlay --sizes 1920x1080 --frames 200; }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use gpu::{ComponentType, ComputePipeline, Device, MatrixScope, PipelineDesc};
 
-use super::tensor::{self, Form, Fragments, Operands, TensorKernel, Trial, float8};
+use super::tensor::{self, Form, Fragments, Operands, TensorKernel, float8};
 use super::tuned::Table;
 use super::variants::{Class, Variant};
 use super::{ExecError, certify};
@@ -577,36 +577,22 @@ impl Kernels {
             let device = device.caps().name.clone();
             return Err(ExecError::Unavailable { route: route.name(), device, reason });
         }
-        let (order, trial) = match operands {
-            Operands::Half => {
-                let trial = Trial::asked().map_err(|reason| {
-                    let device = device.caps().name.clone();
-                    ExecError::Unavailable { route: route.name(), device, reason }
-                })?;
-                (Fragments::probe(device)?, trial)
-            }
-            Operands::Float8 => (Fragments::natural(), Trial::default()),
+        let order = match operands {
+            Operands::Half => Fragments::probe(device)?,
+            Operands::Float8 => Fragments::natural(),
         };
-        if trial != Trial::default() {
-            tracing::warn!("route {} in a trial form: {trial:?}", route.name());
-        }
         let strips = operands == Operands::Half && order.alike;
-        Self::on_matrices(device, route, Form { operands, model: false, strips, trial }, order)
+        Self::on_matrices(device, route, Form { operands, model: false, strips }, order)
     }
 
     /// The kernels of a matrix-unit route on a software model of the units, for devices without them.
     #[cfg(test)]
-    pub(super) fn on_model(
-        device: &Arc<Device>,
-        operands: Operands,
-        strips: bool,
-        trial: Trial,
-    ) -> Result<Arc<Self>, ExecError> {
+    pub(super) fn on_model(device: &Arc<Device>, operands: Operands, strips: bool) -> Result<Arc<Self>, ExecError> {
         let route = match operands {
             Operands::Half => Route::Tensor,
             Operands::Float8 => Route::Float8,
         };
-        let form = Form { operands, model: true, strips, trial };
+        let form = Form { operands, model: true, strips };
         Ok(Arc::new(Self::on_matrices(device, route, form, Fragments::natural())?))
     }
 

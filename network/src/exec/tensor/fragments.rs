@@ -12,6 +12,9 @@ use half::f16;
 use super::super::ExecError;
 use super::tiles::TILE;
 
+/// Rows and columns of a tile.
+const SIDE: usize = 16;
+
 /// The order of a tile's halves in memory: which element of the tile stands at each place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragments {
@@ -19,7 +22,8 @@ pub struct Fragments {
     pub weight: Vec<usize>,
     /// Accumulator tiles, by elements in rows.
     pub sum: Vec<usize>,
-    /// Whether sums are spread as left operands are, so that one can become the other in registers.
+    /// Whether sums are spread as left operands are, so that one can become the other in registers, with neighbours of a row
+    /// in the halves of a word.
     pub alike: bool,
 }
 
@@ -58,7 +62,7 @@ impl Fragments {
             let reason = "its matrices are not spread as eight elements an invocation".to_owned();
             return Err(ExecError::Unavailable { route: "tensor", device: device.caps().name.clone(), reason });
         }
-        let alike = sum == order(2);
+        let alike = sum == order(2) && sum.chunks(2).all(|pair| pair[0] / SIDE == pair[1] / SIDE);
         Ok(Self { weight, sum, alike })
     }
 }

@@ -1,7 +1,5 @@
 //! The kernels of the matrix-unit routes.
 
-use super::trial::Trial;
-
 /// What the units multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operands {
@@ -19,8 +17,6 @@ pub struct Form {
     pub model: bool,
     /// Whether sums may become left operands in registers; of halves alone.
     pub strips: bool,
-    /// What is tried; of halves alone.
-    pub trial: Trial,
 }
 
 /// A kernel on matrix units; the shaders are `network/tensor/*`.
@@ -99,13 +95,8 @@ impl TensorKernel {
             Self::VitMany if form.strips => ("vit_strip", "many"),
             Self::VitFew | Self::VitMany => ("vit", ""),
         };
-        let large = matches!(self, Self::Block128 | Self::Block256);
-        let parts = [
-            (!variant.is_empty(), variant),
-            ((large || stem == "strip") && form.trial.coarse, "coarse"),
-            (form.operands == Operands::Float8, "float8"),
-            (form.model, "model"),
-        ];
+        let parts =
+            [(!variant.is_empty(), variant), (form.operands == Operands::Float8, "float8"), (form.model, "model")];
         let parts: Vec<&str> = parts.into_iter().filter(|(has, _)| *has).map(|(_, part)| part).collect();
         let variant = if parts.is_empty() { "device".to_owned() } else { parts.join("_") };
         format!("network/tensor/{stem}.{variant}")

@@ -17,7 +17,6 @@ mod kernel;
 mod lower;
 mod support;
 mod tiles;
-mod trial;
 mod weights;
 
 pub(super) use fragments::Fragments;
@@ -26,7 +25,6 @@ pub use kernel::Operands;
 pub(super) use kernel::{Form, TensorKernel};
 pub(super) use lower::Lowering;
 pub use support::missing;
-pub(super) use trial::Trial;
 pub(super) use weights::TensorWeights;
 
 #[cfg(test)]

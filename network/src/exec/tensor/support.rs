@@ -55,7 +55,7 @@ pub fn missing(caps: &Capabilities, operands: Operands) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Form, TensorKernel, Trial};
+    use super::super::{Form, TensorKernel};
     use super::*;
 
     fn shape(k: u32, operand: ComponentType, sum: ComponentType) -> CooperativeMatrixShape {
@@ -153,11 +153,9 @@ mod tests {
     /// What is asked of a device is what the kernels take.
     #[test]
     fn every_kernel_fits_what_is_asked() {
-        let trials = [Trial::default(), Trial { coarse: true }];
-        let half = trials.iter().flat_map(|&trial| [true, false].map(|strips| (Operands::Half, strips, trial)));
-        for (operands, strips, trial) in half.chain([(Operands::Float8, false, Trial::default())]) {
+        for (operands, strips) in [(Operands::Half, true), (Operands::Half, false), (Operands::Float8, false)] {
             for kernel in TensorKernel::ALL {
-                let name = kernel.shader(Form { operands, model: false, strips, trial });
+                let name = kernel.shader(Form { operands, model: false, strips });
                 let info = shaders::shader(&name).unwrap_or_else(|| panic!("{name}")).info;
                 assert!(info.shared_memory_size <= SHARED, "{name}: {} bytes", info.shared_memory_size);
                 assert!(info.workgroup_size.iter().product::<u32>() <= INVOCATIONS, "{name}");

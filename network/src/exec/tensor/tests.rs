@@ -12,7 +12,7 @@ use gpu::testing::TestDevice;
 use super::super::kernels::{Kernels, Route};
 use super::super::{Network, NetworkOptions, Weights};
 use super::groups::Group;
-use super::{Groups, Operands, Trial};
+use super::{Groups, Operands};
 use crate::geometry::{Extent, Geometry};
 use crate::hostile::Random;
 use crate::model::Model;
@@ -108,17 +108,17 @@ impl Setup {
     fn new(preset: Preset, operands: Operands) -> Self {
         let device = TestDevice::open().unwrap();
         let kernels = match (super::missing(device.caps(), operands), operands) {
-            (Some(_), _) => Kernels::on_model(&device, operands, operands == Operands::Half, Trial::default()),
+            (Some(_), _) => Kernels::on_model(&device, operands, operands == Operands::Half),
             (None, Operands::Half) => Kernels::new(&device, Route::Tensor),
             (None, Operands::Float8) => Kernels::new(&device, Route::Float8),
         };
         Self::with(preset, device, kernels.unwrap())
     }
 
-    /// On the model of halves, in a form of the kernels.
-    fn modelled(strips: bool, trial: Trial) -> Self {
+    /// On the model of halves.
+    fn modelled(strips: bool) -> Self {
         let device = TestDevice::open().unwrap();
-        let kernels = Kernels::on_model(&device, Operands::Half, strips, trial).unwrap();
+        let kernels = Kernels::on_model(&device, Operands::Half, strips).unwrap();
         Self::with(Preset::Lively, device, kernels)
     }
 
@@ -322,24 +322,10 @@ fn groups_of_codes_are_exact_on_a_hostile_model() {
 /// `vit`.
 #[test]
 fn groups_without_strips_agree_with_the_reference() {
-    let setup = Setup::modelled(false, Trial::default());
+    let setup = Setup::modelled(false);
     for label in ["b0.adapter", "b4.expand", "b66.merge", "b70.blend"] {
         setup.check(label, Extent::new(20, 12), SEPARATE);
     }
     setup.check("b5.expand", Extent::new(12, 12), SEPARATE);
     setup.check("b31.attention", Extent::new(12, 8), SEPARATE);
-}
-
-/// Rounding without the coarser grid comes near the reference, too, and differs from the usual form.
-#[test]
-fn the_coarse_form_is_near_the_reference() {
-    let usual = Setup::modelled(true, Trial::default());
-    let setup = Setup::modelled(true, Trial { coarse: true });
-    for label in ["b4.expand", "b15.expand"] {
-        let extent = Extent::new(12, 8);
-        setup.check(label, extent, SEPARATE);
-        let (a, b) = (usual.run(label, extent, SEPARATE), setup.run(label, extent, SEPARATE));
-        let differ = a.iter().zip(&b).any(|(a, b)| a.got != b.got);
-        assert!(differ, "{label} is not in another form");
-    }
 }

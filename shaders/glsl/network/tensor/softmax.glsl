@@ -18,7 +18,7 @@ void store_weights(uint at, uint part, uint e[8]) {
         UNROLL for (uint j = 0; j < 8; j++) tile_memory[at + (j >> 1)][2u * (j & 1u) + (part >> 1)] = codes[j];
     }
 #else
-    UNROLL for (uint j = 0; j < 8; j++) tile_memory[at + j][part] = pair_quantise(e[j]);
+    UNROLL for (uint j = 0; j < 8; j++) tile_memory[at + j][part] = pair_weight(e[j]);
 #endif
 }
 

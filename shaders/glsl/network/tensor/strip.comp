@@ -2,7 +2,7 @@
 // output, two warps a window. A product's sums become the next one's left operand in registers; only K and V pass between the warps.
 //
 // For devices that spread sums and left operands alike. Sums over a row (squares, exponentials) are products with a matrix of
-// ones, so their rounding differs from the contract's tree.
+// ones, so their rounding differs from the contract's tree; both halves of a word are the same one.
 #version 460
 #pragma variant c32 CHANNELS=32 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=0
 #pragma variant first CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=0
@@ -12,14 +12,6 @@
 #pragma variant first_model CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=1
 #pragma variant last_model CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=1
 #pragma variant c64_model CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
-#pragma variant c32_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=0
-#pragma variant first_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=0
-#pragma variant last_coarse COARSE=1 CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=0
-#pragma variant c64_coarse COARSE=1 CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=0
-#pragma variant c32_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
-#pragma variant first_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=1 WITH_HEAD=0 MATRIX_MODEL=1
-#pragma variant last_coarse_model COARSE=1 CHANNELS=32 WITH_ENTRY=2 WITH_HEAD=1 MATRIX_MODEL=1
-#pragma variant c64_coarse_model COARSE=1 CHANNELS=64 WITH_ENTRY=0 WITH_HEAD=0 MATRIX_MODEL=1
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
@@ -181,14 +173,19 @@ void main() {
                     MATRIX_MAP(square, pair_square);
                     norm = multiply(as_a(square), ones_b(), norm);
                 }
-                MATRIX_MAP(norm, pair_reciprocal_sqrts);
+                MATRIX_MAP(norm, pair_reciprocal_sqrt);
                 UNROLL for (uint j = 0; j < 2; j++) {
                     MATRIX_ZIP(qkv[i][2u * part + j], norm, pair_mul);
                     if (part == 0u) {
                         UNROLL for (uint w = 0; w < MATRIX_WORDS(norm); w++)
                             set_matrix_word(qkv[i][j], w, pair_mul(matrix_word(qkv[i][j], w), scale));
                     }
-                    MATRIX_MAP(qkv[i][2u * part + j], pair_quantise_any);
+                    // Only the scale can make one of them large.
+                    if (part == 0u) {
+                        MATRIX_MAP(qkv[i][2u * part + j], pair_quantise);
+                    } else {
+                        MATRIX_MAP(qkv[i][2u * part + j], pair_round);
+                    }
                 }
             }
             UNROLL for (uint j = 0; j < 2; j++) {
@@ -210,18 +207,18 @@ void main() {
                 MATRIX_MAP(s[n], pair_exp_window);
                 sum = multiply(as_a(s[n]), ones_b(), sum);
             }
-            MATRIX_MAP(sum, pair_reciprocals);
+            MATRIX_MAP(sum, pair_reciprocal);
             MatrixC o[2];
             UNROLL for (uint j = 0; j < 2; j++) o[j] = zero_c();
             UNROLL for (uint n = 0; n < 4; n++) {
                 MATRIX_ZIP(s[n], sum, pair_mul);
-                MATRIX_MAP(s[n], pair_quantise);
+                MATRIX_MAP(s[n], pair_weight);
                 MatrixA a = as_a(s[n]);
                 UNROLL for (uint j = 0; j < 2; j++)
                     o[j] = multiply(a, load_b_rows(KEYS + 16u * n * KEY_STRIDE + 4u + 2u * j, KEY_STRIDE), o[j]);
             }
             UNROLL for (uint k = 0; k < 2; k++) {
-                MATRIX_MAP(o[k], pair_quantise);
+                MATRIX_MAP(o[k], pair_round);
                 MatrixA a = as_a(o[k]);
                 UNROLL for (uint j = 0; j < NT; j++)
                     acc[i][j] = multiply(a, load_b_weights(PROJECT + ((2u * head + k) * NC + j) * TILE), acc[i][j]);

@@ -81,7 +81,7 @@ void main() {
                 UNROLL for (uint k = 0; k < 2; k++) s = multiply(q[i][k], keys[k], s);
                 MATRIX_MAP(s, pair_exp_vit);
                 total[i] = multiply(as_a(s), ones_b(), total[i]);
-                MATRIX_MAP(s, pair_quantise);
+                MATRIX_MAP(s, pair_weight);
                 MatrixA a = as_a(s);
                 UNROLL for (uint j = 0; j < 2; j++) o[i][j] = multiply(a, values[j], o[i][j]);
             }
@@ -91,7 +91,7 @@ void main() {
     uint correction = padded > tokens ? pair_rounded(0.083984375 * float(padded - tokens)) : 0u;
     UNROLL for (uint i = 0; i < 2; i++) {
         UNROLL for (uint w = 0; w < MATRIX_WORDS(total[i]); w++)
-            set_matrix_word(total[i], w, pair_reciprocals(pair_sub(matrix_word(total[i], w), correction)));
+            set_matrix_word(total[i], w, pair_reciprocal(pair_sub(matrix_word(total[i], w), correction)));
         UNROLL for (uint j = 0; j < 2; j++) {
             MATRIX_ZIP(o[i][j], total[i], pair_mul);
             store_c(o[i][j], rows + 16u * i * QUERY_STRIDE + 2u * j, QUERY_STRIDE);

@@ -42,7 +42,7 @@ void normalise_rows(uint thread, uint scale) {
         UNROLL for (uint i = 0; i < 16; i++) {
             v[i] = pair_mul(v[i], factor);
             if (job < 64u) v[i] = pair_mul(v[i], scale);
-            v[i] = pair_quantise_any(v[i]);
+            v[i] = pair_quantise(v[i]);
         }
         UNROLL for (uint e = 0; e < 4; e++) tile_memory[at + e] = uvec4(v[4 * e], v[4 * e + 1], v[4 * e + 2], v[4 * e + 3]);
 #endif

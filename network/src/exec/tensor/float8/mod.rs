@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::super::{ExecError, Kernels};
-use super::{Form, Operands, TensorKernel, Trial};
+use super::{Form, Operands, TensorKernel};
 
 /// How many of some values are other than the contract's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,7 +110,7 @@ fn find(kernels: &Arc<Kernels>, device: &Arc<Device>) -> Result<Finding, ExecErr
 
 /// Of everything that decides what the route computes, apart from the device: the kernels, and this check.
 fn digest() -> String {
-    let form = Form { operands: Operands::Float8, model: false, strips: false, trial: Trial::default() };
+    let form = Form { operands: Operands::Float8, model: false, strips: false };
     let names = TensorKernel::ALL.iter().map(|kernel| kernel.shader(form)).chain([steps::shader(form)]);
     let mut hash = Sha256::new();
     for name in names {

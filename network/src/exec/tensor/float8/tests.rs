@@ -3,13 +3,13 @@
 use gpu::testing::TestDevice;
 
 use super::super::super::Kernels;
-use super::super::{Operands, Trial};
+use super::super::Operands;
 use super::{frames, steps};
 
 #[test]
 fn the_model_does_the_step_of_the_contract() {
     let device = TestDevice::open().unwrap();
-    let kernels = Kernels::on_model(&device, Operands::Float8, false, Trial::default()).unwrap();
+    let kernels = Kernels::on_model(&device, Operands::Float8, false).unwrap();
     let tally = steps::tally(&kernels, &device).unwrap();
     assert!(tally.agrees(), "{tally}");
     assert!(tally.compared > 45_000, "{tally}");
@@ -20,7 +20,7 @@ fn the_model_does_the_step_of_the_contract() {
 #[ignore = "takes minutes; scripts/test.sh long"]
 fn whole_frames_on_the_model_are_exact() {
     let device = TestDevice::open().unwrap();
-    let kernels = Kernels::on_model(&device, Operands::Float8, false, Trial::default()).unwrap();
+    let kernels = Kernels::on_model(&device, Operands::Float8, false).unwrap();
     let tally = frames::tally(&kernels, &device, &frames::CASES[..1]).unwrap();
     assert!(tally.agrees(), "{tally}");
 }
