@@ -16,7 +16,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "eb10ced1965a0ebf69ce648874319a13362dfa92b417443f0e141c097a21a11d",
+                spirv_sha256: "671d2bcc93647fa49e68ebe3b7cc67dd1f9d5e39d7081fc45137d323ea2d59c9",
             },
         },
         Shader {
@@ -142,7 +142,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["Shader"],
-                spirv_sha256: "c492f70d0a928b1422d8b0234e065905bbc76e9ac3fc7c1d33e2af690e9d05bf",
+                spirv_sha256: "d63d8aa9bb98129f84bb720b5d686bf7663784ffc310810d115b69824586e168",
             },
         },
         Shader {
@@ -156,7 +156,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "6509ce27baf1b6855bbdb1ff6c0468ac218997651193d0dfa9302c911ec14f95",
+                spirv_sha256: "1f931da0d5e62086bac8fb30cc221b0b4e227708183c569745625c337ec994ca",
             },
         },
         Shader {

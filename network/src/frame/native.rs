@@ -26,11 +26,11 @@ pub(super) fn form(device: &Arc<Device>) -> Result<Form, FrameError> {
         return Ok(Form::Portable);
     }
     let Some(what) = difference(device)? else { return Ok(Form::Native) };
-    tracing::info!("frame passes in the portable form: {what}");
+    tracing::warn!("frame passes in the portable form: {what}");
     Ok(Form::Portable)
 }
 
-/// The first result that is not the contract's.
+/// The first result of each kind that is not the contract's.
 pub(super) fn difference(device: &Arc<Device>) -> Result<Option<String>, FrameError> {
     let operands = operands();
     let buffer = |name, size: usize| {
@@ -49,15 +49,15 @@ pub(super) fn difference(device: &Arc<Device>) -> Result<Option<String>, FrameEr
     })?;
     let bytes = device.download(&output, 0, output.size())?;
     let got: Vec<[u32; RESULTS.len()]> = bytemuck::pod_collect_to_vec(&bytes);
-    for (i, (operand, got)) in operands.iter().zip(&got).enumerate() {
-        let want = expected(*operand, i as u16);
-        let first = (0..RESULTS.len()).find(|&k| got[k] != want[k] && !(is_nan(got[k]) && is_nan(want[k])));
-        if let Some(k) = first {
-            let what = format!("{} of {operand:?}, {i:#x} is {:#x}, not {:#x}", RESULTS[k], got[k], want[k]);
-            return Ok(Some(what));
-        }
-    }
-    Ok(None)
+    let want: Vec<_> = (0u16..=u16::MAX).zip(&operands).map(|(h, &operand)| expected(operand, h)).collect();
+    let first = |k: usize| {
+        let differs = |i: &usize| got[*i][k] != want[*i][k] && !(is_nan(got[*i][k]) && is_nan(want[*i][k]));
+        let i = (0..COUNT).find(differs)?;
+        let (name, operand) = (RESULTS[k], operands[i]);
+        Some(format!("{name} of {operand:?}, {i:#x} is {:#x}, not {:#x}", got[i][k], want[i][k]))
+    };
+    let all: Vec<String> = (0..RESULTS.len()).filter_map(first).collect();
+    Ok((!all.is_empty()).then(|| all.join("; ")))
 }
 
 fn is_nan(bits: u32) -> bool {

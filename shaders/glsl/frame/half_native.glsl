@@ -10,7 +10,9 @@ const uint INF32 = 0x7f800000u;
 
 float half_to_f32(uint h) { return unpackHalf2x16(h).x; }
 vec2 half_unpack(uint w) { return unpackHalf2x16(w); }
-float half_round(float v) { return unpackHalf2x16(packHalf2x16(vec2(v, 0.0))).x; }
+// A zero of which the compiler does not know: some take a conversion there and back for none.
+#define OPAQUE_ZERO (gl_NumWorkGroups.z >> 31)
+float half_round(float v) { return unpackHalf2x16(packHalf2x16(vec2(v, 0.0)) ^ OPAQUE_ZERO).x; }
 
 bool half_nan(float v) { return (floatBitsToUint(v) & ~SIGN32) > INF32; }
 
