@@ -1640,7 +1640,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 35840,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "f1fbb6362c03632e2962dd5a592d923db5f0bb70f87135e2eca0417acfe7b02b",
+                spirv_sha256: "3c54cc56d01f2922685dbfc5a71082ca9ebefe5741edcdb3298e48db9d978637",
             },
         },
         Shader {
@@ -1682,7 +1682,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "2e779e356e2de9d0a278ab0a2a7182acc7c9d3422eb2ee64d3be764795199fa3",
+                spirv_sha256: "707cb700ac0db5058b0329007b0e23c68c81ddef48384fe00989d18338a3f099",
             },
         },
         Shader {
@@ -1696,7 +1696,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 38912,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "27cd92c2a8dc17ef6c3740e916e68cf198ffd9fabe60c948148747fd80988af9",
+                spirv_sha256: "e3ed84197cc72401dac768a56c0af46ae0d0f4bc5cde9c6a3a6777a4a14ad977",
             },
         },
         Shader {
@@ -1738,7 +1738,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "84e128d299185328a7f45d24c26dcdeff567fcc826e2c4a23ca1965541c38a8a",
+                spirv_sha256: "8264aa14daa6426bdaaf3aae33f3f95dfa921daae0042aa9769e934e1cf3f7e6",
             },
         },
         Shader {
@@ -1752,7 +1752,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 47104,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "2e7dcaeefe032514d277c85d0eab9014bd21e856c42aac250ac9bccc43c24620",
+                spirv_sha256: "2213e241d1e28767db890bfb8909ea22d2f9d0d0b03b4da08ed03c5261d9f6a0",
             },
         },
         Shader {
@@ -1794,7 +1794,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "8cac6206cffda04f3028b96682fcc55bba8f6e74fdcfe7240a184b6db7c641a8",
+                spirv_sha256: "4dd9b9effb54dd19c6b555be3e700186cffebb8f35fdda086464a15a8529838f",
             },
         },
         Shader {
@@ -1808,7 +1808,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 22528,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "98d3f961179dfd0aaa32efe6ae3e32af58b2f2900801c9293ed6bb5a60104e48",
+                spirv_sha256: "66118ba2f2f1251acaaa9b572a19e8501a7d928c1fca3689c9689a8c7b22e8ef",
             },
         },
         Shader {
@@ -1850,7 +1850,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "4e12cf748a780ae8d08add3a29817ac24db5ff647920cbd655ae732dac3cb16f",
+                spirv_sha256: "0eb68106e0de928e06bb36b855f6a6e72fdbc424c99b88805fbe22924acca06a",
             },
         },
         Shader {
@@ -1864,7 +1864,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 30720,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "d50080141f673f7c19dad2f0361b5a21006df6108efae2f44cd4625d9914db95",
+                spirv_sha256: "d56cfde1f5c7e90b59de6b5940e49c9136db4aadc6e50012531ebafbb1b2f323",
             },
         },
         Shader {
@@ -1906,7 +1906,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "e79a1a4ff3e5edca1106560518306e825748cbd8c9911b0ed3c0b7921de2b834",
+                spirv_sha256: "94a9ac59147c88f4b576fa9a5c1f433b8fa5335137a9fef15fc65c3b6d686e79",
             },
         },
         Shader {
@@ -1920,7 +1920,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 22528,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "af9da9dfc52dae4768d134f1690863605d23f6d278c2d28765f3eda8ea4a1b8a",
+                spirv_sha256: "e13acdf1c5d173880d2a0bada77d483d6f84e432cf034cd64613414bc8e249a3",
             },
         },
         Shader {
@@ -1962,7 +1962,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "5ee75cab759fe5390f0271863b4fcb04033e2be9da089f089ed9987c96cf918b",
+                spirv_sha256: "53a6c65b97d47d2651ed3494059ff496abc5125414019dcf57abc6275f2fad57",
             },
         },
         Shader {
@@ -1976,7 +1976,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 22528,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "GroupNonUniformShuffle", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "1d711313e5f196fbec8468a4ca20e07be2138eecc6e76b2bf1ce656fbc3c7b33",
+                spirv_sha256: "b84ea93c3b23aebef8a810ff583aeeca1d580f6bbff1ac68162e6d4508e03b44",
             },
         },
         Shader {
@@ -2018,7 +2018,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "430f63352c414b01966ac26ed8bab580444af6de3f637a08717b081e3eecd40e",
+                spirv_sha256: "601df59e6dd7182f14c06421f5615a0f732899692789d3f6e2f4ecf0ca7cc2ad",
             },
         },
         Shader {
@@ -2508,7 +2508,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 43008,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "51e53eefe82f4d77b5ea6f41c3d049a3344059ae722139d141cdba5672a9c15b",
+                spirv_sha256: "991a9f52f23486cac45b0ee2030237729e684cddf39d89ecc03acd77f4a2eff8",
             },
         },
         Shader {
@@ -2550,7 +2550,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["Shader"],
-                spirv_sha256: "26e4fe4fb71c111d80b4713b9a2af8825ab2cb862faecfc11f62afd694a2df6c",
+                spirv_sha256: "8a1a6901c381f1d7407efca5df1cec47297dd5997851a114a7f73cb7b295f0e6",
             },
         },
         Shader {
@@ -2564,7 +2564,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 14336,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "d83204580433c5f381792933844c2ac89f044fbc7333598f929d1d67878aa5e7",
+                spirv_sha256: "d91d27d4a954a0b7f3b11eb1fbf13b92de63c1f3c57cc9e9ff53ce35773c82b6",
             },
         },
         Shader {
@@ -2578,7 +2578,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "18a8c76cbac36eb458bf696fb8ca739009d0f65e4cf0a232b042542272846efb",
+                spirv_sha256: "fbc90cd558cc942ede42f54851a62f4c6e41cf841a8d047d3ba971cc9bbd4495",
             },
         },
         Shader {
@@ -2592,7 +2592,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 18432,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "62e5dcd24cdc3129d754ec819ac17f7787f27012c8a5e13f378ca38bb56dd3d8",
+                spirv_sha256: "16118316e8b22e7eaefc3af22478dfd262c4b6afd9a1131539f1174243e68649",
             },
         },
         Shader {
@@ -2606,7 +2606,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "abb567b91dee2aa7302dce32648102232228bd3518de4e5c1fdd1dd495954c99",
+                spirv_sha256: "acf89e07d093be8f5c9d66c816bb3440358453ee47240bd389c19720c8845de2",
             },
         },
         Shader {
@@ -2620,7 +2620,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 14336,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "9f60313ca0319ad7f6c152bfe1af9405b703fe657b3b4632e525ca8f74b800c7",
+                spirv_sha256: "251a45a531459b909d075ee4c77bed4aab26bbd2359c9be251c422341ea66cff",
             },
         },
         Shader {
@@ -2634,7 +2634,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "1cd3d75f656f52b47d02abec0b7ac983b98f7bcb16f60864618b64086c6f7f00",
+                spirv_sha256: "e94936b562a4cfbc21f990579443b90434865570f99001b4895e393b669e411b",
             },
         },
         Shader {
@@ -2648,7 +2648,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 14336,
                 spec_constants: &[],
                 capabilities: &["CooperativeMatrixKHR", "Float16", "GroupNonUniform", "Shader", "VulkanMemoryModel"],
-                spirv_sha256: "478c87698f89870f0cf6d76f88093324a1073bfd1b96cf6e44e478224305e3f9",
+                spirv_sha256: "176f0d8cc38e986904b83fa603736d521241f45dd80352d32a2183e7093175f6",
             },
         },
         Shader {
@@ -2662,7 +2662,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["GroupNonUniform", "GroupNonUniformShuffle", "Shader"],
-                spirv_sha256: "79d898b6f229ea16c7339bab27e6a487828f700cbaec7877c68623196f869141",
+                spirv_sha256: "ffc517da0c7a5906407f7963955c287e73817204bfe4cb2297e57d116dd0a308",
             },
         },
         Shader {

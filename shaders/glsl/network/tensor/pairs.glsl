@@ -116,11 +116,11 @@ uint pair_nans(uint w) { return ((((w & 0x7fff7fffu) + 0x03ff03ffu) >> 15) & 0x0
 #if FLOAT8
 uint pair_silu_quantise(uint w) { return pair_quantise(pair_silu(w)); }
 #else
-// Four significant bits, ties to even: 129 w has its last place where w's fourth bit is, 128 w has no rounding, and their difference
-// is the rounded w. Just below a power of two, from 1.984 on, it may lie between two such values. For magnitudes up to 507. A factor of
-// which the compiler does not know all bits keeps it from taking the difference for w.
+// Four significant bits, ties to even: 127 w has its last place where w's fourth bit is, 128 w has no rounding, and their difference
+// is the rounded w. For magnitudes up to 507. A factor of which the compiler does not know all bits keeps it from taking the
+// difference for w.
 uint pair_round(uint w) {
-    return pair_fma(w, pair_of(HALF(-128.0)) ^ opaque_zero, pair_mul(w, pair_of(HALF(129.0))));
+    return pair_fma(w, pair_of(HALF(128.0)) ^ opaque_zero, pair_mul(w, pair_of(HALF(-127.0))));
 }
 
 // An operand between two products: as a code saturates, and rounded also where codes have a coarser grid, below 2^-6.
@@ -133,13 +133,13 @@ uint pair_weight(uint w) {
     return pair_fma(power, pair_of(HALF(-128.0)) ^ opaque_zero, pair_fma(power, pair_of(HALF(128.0)), w));
 }
 
-// SiLU as an operand. With u = min(|x| / 4, 1) the contract's polynomial is 0.89 x + |x| u (1.79 - 0.89 u): the limit of u is the only
-// one, and may be part of a multiplication. The least value is -0.53.
+// SiLU as an operand, with the contract's roundings: its limits become one of |x| / 4 to 1, which may be part of a multiplication, and
+// scaling by four rounds nothing. The least value is -0.53.
 uint pair_silu_quantise(uint w) {
-    uint a = pair_abs(w), u = pair_clamp(pair_mul(a, pair_of(HALF(0.25))), HALF(0.0), HALF(1.0));
-    uint v = pair_fma(u, pair_of(HALF(-0.89453125)), pair_of(HALF(1.7890625)));
-    uint y = pair_fma(pair_mul(a, v), u, pair_mul(w, pair_of(HALF(0.89453125))));
-    return pair_round(pair_min(y, HALF(448.0)));
+    uint u = pair_clamp(pair_mul(pair_abs(w), pair_of(HALF(0.25))), HALF(0.0), HALF(1.0));
+    uint i = pair_fma(u, pair_of(HALF(-0.89453125)), pair_of(HALF(1.7890625)));
+    uint p = pair_fma(u | (w & 0x80008000u), i, pair_of(HALF(0.89453125)));
+    return pair_round(pair_min(pair_mul(w, p), HALF(448.0)));
 }
 #endif
 
