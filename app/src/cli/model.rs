@@ -52,7 +52,7 @@ pub struct SynthArgs {
 #[derive(Debug, clap::Args)]
 pub struct ValidateArgs {
     /// The model directory or weight container; default: the one of `--model`.
-    model: Option<PathBuf>,
+    path: Option<PathBuf>,
     /// Skip the digests of a directory's stage files.
     #[arg(long)]
     no_digest: bool,
@@ -121,7 +121,7 @@ fn run_synth(args: &SynthArgs) -> CommandResult {
 }
 
 fn run_validate(globals: &Globals, args: &ValidateArgs) -> CommandResult {
-    let path = args.model.clone().or_else(|| globals.model.as_ref().map(PathBuf::from));
+    let path = args.path.clone().or_else(|| globals.model.as_ref().map(PathBuf::from));
     let Some(path) = path else {
         anyhow::bail!("name the model to check: nrview model validate DIR, or the file of a weight container");
     };
