@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use image::ImageReader;
 use network::capture::{Capture, DType, RecordedFrame};
 use network::geometry::{Extent, MAX_SIDE};
@@ -261,7 +261,8 @@ fn read(path: &Path) -> Result<Rgb8> {
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(2 << 30);
     reader.limits(limits);
-    let image = reader.decode().with_context(|| format!("cannot decode {name}"))?.into_rgb8();
+    let decoded = reader.decode().map_err(|error| anyhow!(messages::shortened(&error)));
+    let image = decoded.with_context(|| format!("cannot decode {name}"))?.into_rgb8();
     Rgb8::new(Extent::new(image.width(), image.height()), image.into_raw())
         .with_context(|| format!("{name} is an empty picture"))
 }

@@ -239,3 +239,31 @@ fn run(cli: Cli) -> CommandResult {
         Some(Command::Doctor) => doctor::run(globals),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// An argument of a subcommand with the name of a global option is the same one to the parser, and ends the program
+    /// where they differ in type.
+    #[test]
+    fn no_argument_has_the_name_of_a_global_one() {
+        fn check(command: &clap::Command, globals: &[String], seen: &mut usize) {
+            for argument in command.get_arguments().filter(|argument| !argument.is_global_set()) {
+                let id = argument.get_id().as_str();
+                assert!(!globals.iter().any(|global| global == id), "{} {id}", command.get_name());
+                *seen += 1;
+            }
+            command.get_subcommands().for_each(|command| check(command, globals, seen));
+        }
+        let all = Cli::command();
+        let global = all.get_arguments().filter(|argument| argument.is_global_set());
+        let globals: Vec<String> = global.map(|argument| argument.get_id().to_string()).collect();
+        assert!(globals.iter().any(|id| id == "model"), "{globals:?}");
+        let mut seen = 0;
+        check(&all, &globals, &mut seen);
+        assert!(seen > 60, "{seen} arguments");
+    }
+}

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-use anyhow::{Context as _, Result, bail};
-use image::{ImageReader, Limits};
+use anyhow::{Context as _, Result, anyhow, bail};
+use image::{ImageFormat, ImageReader, Limits};
 use network::geometry::{Extent, Geometry, MAX_SIDE};
 
 /// An 8-bit RGB picture, rows from the top.
@@ -43,6 +43,8 @@ pub fn decode(mut reader: impl BufRead + Seek, name: &dyn std::fmt::Display) -> 
     let got = reader.read(&mut head).with_context(|| format!("cannot read {name}"))?;
     let format = image::guess_format(&head[..got])
         .ok()
+        // The library may know more formats, for environments; what this command takes is what it says.
+        .filter(|format| matches!(format, ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Bmp))
         .with_context(|| format!("{name} is not a PNG, JPEG or BMP picture (unknown first bytes)"))?;
     reader.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {name}"))?;
     let mut limits = Limits::default();
@@ -51,7 +53,8 @@ pub fn decode(mut reader: impl BufRead + Seek, name: &dyn std::fmt::Display) -> 
     limits.max_alloc = Some(2 << 30);
     let mut decoder = ImageReader::with_format(reader, format);
     decoder.limits(limits);
-    let image = decoder.decode().with_context(|| format!("cannot decode {name}"))?;
+    let decoded = decoder.decode().map_err(|error| anyhow!(messages::shortened(&error)));
+    let image = decoded.with_context(|| format!("cannot decode {name}"))?;
     if image.color().has_alpha() {
         tracing::warn!("{name}: transparency is ignored");
     }
