@@ -16,7 +16,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "671d2bcc93647fa49e68ebe3b7cc67dd1f9d5e39d7081fc45137d323ea2d59c9",
+                spirv_sha256: "18422c774552f92918a34a06728677a818368ee169f52c0f0d098755e45cffb0",
             },
         },
         Shader {
@@ -114,7 +114,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "e84c72711fd28e1fc4938790c6a853ff91eb72d29b7d29c22e0199dbfff0df75",
+                spirv_sha256: "db1cb8a90efa72ec1702f7567d1a8a4a8efb2122d8272d3b9a9e650382f9a29d",
             },
         },
         Shader {
@@ -128,7 +128,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "35c44dd9a42c0b4d51ededcc56adc16ae9aae2c14bfb44afd3844e4226de775c",
+                spirv_sha256: "c55b223a7ba850ee146eb63108f71047b2b7fd9184d7af48266831c23ace61c2",
             },
         },
         Shader {
@@ -142,7 +142,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[],
                 capabilities: &["Shader"],
-                spirv_sha256: "d63d8aa9bb98129f84bb720b5d686bf7663784ffc310810d115b69824586e168",
+                spirv_sha256: "cac3f21f5633e7b6debf892c2ffa3cfe2c6ff9f2a653cc86dd315dbd21a578d2",
             },
         },
         Shader {
@@ -156,7 +156,7 @@ pub(crate) static SHADERS: &[crate::Shader] = {
                 shared_memory_size: 0,
                 spec_constants: &[SpecConstant { id: 0, default: 0 }],
                 capabilities: &["Shader"],
-                spirv_sha256: "1f931da0d5e62086bac8fb30cc221b0b4e227708183c569745625c337ec994ca",
+                spirv_sha256: "8707ec9d3de2d3132d52e5727639114f61e5cde346bd9503d105de8cc7c5a769",
             },
         },
         Shader {

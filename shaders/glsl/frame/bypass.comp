@@ -12,6 +12,7 @@ layout(binding = 3, std430) writeonly buffer DisplayNeural { uint display_neural
 
 #define COLOR color
 
+#include "push.glsl"
 #include "source.glsl"
 #include "display.glsl"
 

@@ -4,13 +4,15 @@
 #pragma variant native NATIVE=1
 #pragma variant native_model NATIVE=1 NATIVE_MODEL=1
 
+layout(push_constant) uniform Push { uint count; };
+#define OPAQUE_ZERO (count >> 31)
+
 #include "math.glsl"
 
 layout(local_size_x = 64) in;
 layout(constant_id = 0) const uint FUNCTION = 0;
 layout(binding = 0, std430) readonly buffer Operands { vec4 operands[]; };
 layout(binding = 1, std430) writeonly buffer Results { vec2 results[]; };
-layout(push_constant) uniform Push { uint count; };
 
 void main() {
     uint i = gl_GlobalInvocationID.x;

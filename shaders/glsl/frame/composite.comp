@@ -19,6 +19,7 @@ layout(binding = 8, std430) writeonly buffer DisplayNeural { uint display_neural
 #define MOTION motion
 #define HISTORY history
 
+#include "push.glsl"
 #include "history.glsl"
 #include "source.glsl"
 #include "style.glsl"

@@ -1,6 +1,8 @@
 // The conversions of numerics.glsl under the same names by the device's own instructions, for the native form of the frame
 // passes: only for devices on which they were found to give the same bits (network::frame::native).
 //
+// The including shader defines OPAQUE_ZERO, a zero from its push constants.
+//
 // A half is held as its 16 bits or as a `float` that is exactly representable as one. NaNs stay NaNs; their bits may differ.
 #ifndef FRAME_HALF_NATIVE_GLSL
 #define FRAME_HALF_NATIVE_GLSL
@@ -10,8 +12,7 @@ const uint INF32 = 0x7f800000u;
 
 float half_to_f32(uint h) { return unpackHalf2x16(h).x; }
 vec2 half_unpack(uint w) { return unpackHalf2x16(w); }
-// A zero of which the compiler does not know: some take a conversion there and back for none.
-#define OPAQUE_ZERO (gl_NumWorkGroups.z >> 31)
+// Some compilers take a conversion there and back for none (the H200's does), hence OPAQUE_ZERO, which they do not know.
 float half_round(float v) { return unpackHalf2x16(packHalf2x16(vec2(v, 0.0)) ^ OPAQUE_ZERO).x; }
 
 bool half_nan(float v) { return (floatBitsToUint(v) & ~SIGN32) > INF32; }

@@ -2,13 +2,15 @@
 #version 460
 #define NATIVE 1
 
+layout(push_constant) uniform Push { uint count; };
+#define OPAQUE_ZERO (count >> 31)
+
 #include "math.glsl"
 
 layout(local_size_x = 64) in;
 layout(binding = 0, std430) readonly buffer Operands { vec4 operands[]; };
 // Fused sum, quotient, root, the rounded half, its bits, the half of this number.
 layout(binding = 1, std430) writeonly buffer Results { uint results[]; };
-layout(push_constant) uniform Push { uint count; };
 
 void main() {
     uint i = gl_GlobalInvocationID.x;

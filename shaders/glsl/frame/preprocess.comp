@@ -15,6 +15,7 @@ layout(binding = 4, std430) writeonly buffer Proxy { uvec2 proxies[]; };
 #define MOTION motion
 #define HISTORY history
 
+#include "push.glsl"
 #include "history.glsl"
 #include "noise.glsl"
 #include "source.glsl"

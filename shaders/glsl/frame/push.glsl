@@ -14,6 +14,8 @@ layout(push_constant) uniform Push {
     uint rows;
 } push;
 
+#define OPAQUE_ZERO (push.rows >> 31)
+
 // What may change from frame to frame: a recording that is run again reads it anew.
 layout(binding = 9, std430) readonly buffer Parameters {
     uint seed;
