@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use gpu::{
-    Bind, CommandBuffer, ComputePipeline, DescriptorArena, DescriptorSet, Device, Image, ImageDesc, ImageUsage,
+    Bind, Buffer, CommandBuffer, ComputePipeline, DescriptorArena, DescriptorSet, Device, Image, ImageDesc, ImageUsage,
     ImageUse, vk,
 };
 use network::geometry::Extent;
@@ -77,14 +77,21 @@ fn pipeline(device: &Arc<Device>, name: &'static str, kind: u32) -> Result<Compu
 pub struct Target {
     image: Image,
     fresh: bool,
-    present: Option<(u64, DescriptorSet)>,
-    debug: Option<(u64, DescriptorSet)>,
+    present: Option<Bound<4>>,
+    debug: Option<Bound<6>>,
     /// The perceived difference, of the sides of a generation, as long as it is shown.
     flip: Option<(u64, Flip)>,
     /// The version of the sides that it was computed of.
     perceived: Option<u64>,
     /// What the picture holds.
     holds: Option<(u64, u64, Layout)>,
+}
+
+/// A set, the generation that it was made for, and the buffers in it: within a generation, buffers of a kept frame come
+/// when the first one has been kept.
+struct Bound<const N: usize> {
+    of: (u64, [vk::Buffer; N]),
+    set: DescriptorSet,
 }
 
 /// Mirrors the push constants of `shaders/glsl/view/present.comp`.
@@ -159,7 +166,6 @@ impl Target {
         layout: &Layout,
         mean: &mut Option<Mean>,
     ) -> Result<()> {
-        let of = |set: &Option<(u64, DescriptorSet)>| set.as_ref().map(|(generation, _)| *generation);
         let flips = layout.shows(Source::Flip);
         let has = self.flip.as_ref().map(|(generation, _)| *generation);
         if flips && has != Some(shown.generation) {
@@ -175,32 +181,47 @@ impl Target {
         }
         if layout.shows(Source::View) {
             let pipeline = presenters.view(device, layout.view.kind)?;
-            if of(&self.debug) != Some(shown.generation) {
-                let sources = &shown.sources;
-                // What a frame does not have is not read; its place still wants a buffer.
+            let sources = &shown.sources;
+            // What a frame does not have is not read; its place still wants a buffer.
+            let buffers = [
+                sources.color,
+                sources.depth,
+                sources.motion,
+                sources.proxy.unwrap_or(sources.color),
+                sources.features.unwrap_or(sources.color),
+                sources.head.unwrap_or(sources.color),
+            ];
+            let of = (shown.generation, buffers.map(Buffer::raw));
+            if self.debug.as_ref().is_none_or(|bound| bound.of != of) {
+                let [color, depth, motion, proxy, features, head] = buffers;
                 let binds = [
-                    Bind::buffer(0, sources.color),
-                    Bind::buffer(1, sources.depth),
-                    Bind::buffer(2, sources.motion),
-                    Bind::buffer(3, sources.proxy.unwrap_or(sources.color)),
-                    Bind::buffer(4, sources.features.unwrap_or(sources.color)),
-                    Bind::buffer(5, sources.head.unwrap_or(sources.color)),
+                    Bind::buffer(0, color),
+                    Bind::buffer(1, depth),
+                    Bind::buffer(2, motion),
+                    Bind::buffer(3, proxy),
+                    Bind::buffer(4, features),
+                    Bind::buffer(5, head),
                     Bind::storage_image(6, &self.image),
                 ];
                 let set = DescriptorArena::new(device, "debug view", 1)?.allocate(pipeline, &binds)?;
-                self.debug = Some((shown.generation, set));
+                self.debug = Some(Bound { of, set });
             }
-        } else if of(&self.present) != Some(shown.generation) {
-            let map = self.flip.as_ref().map_or(shown.original, |(_, flip)| flip.map());
+            return Ok(());
+        }
+        let map = self.flip.as_ref().map_or(shown.original, |(_, flip)| flip.map());
+        let buffers = [shown.sides[0].picture, shown.sides[1].picture, shown.original, map];
+        let of = (shown.generation, buffers.map(Buffer::raw));
+        if self.present.as_ref().is_none_or(|bound| bound.of != of) {
+            let [left, right, original, map] = buffers;
             let binds = [
-                Bind::buffer(0, shown.sides[0].picture),
-                Bind::buffer(1, shown.sides[1].picture),
+                Bind::buffer(0, left),
+                Bind::buffer(1, right),
                 Bind::storage_image(2, &self.image),
-                Bind::buffer(3, shown.original),
+                Bind::buffer(3, original),
                 Bind::buffer(4, map),
             ];
             let set = DescriptorArena::new(device, "present", 1)?.allocate(&presenters.present[0], &binds)?;
-            self.present = Some((shown.generation, set));
+            self.present = Some(Bound { of, set });
         }
         Ok(())
     }
@@ -240,10 +261,12 @@ impl Target {
             cmd.dispatch(pipeline, set, push, [width.div_ceil(x), height.div_ceil(y), 1]);
         };
         if layout.shows(Source::View) {
-            if let (Some((_, set)), Some(pipeline)) = (&self.debug, &presenters.debug[layout.view.kind as usize]) {
+            if let (Some(Bound { set, .. }), Some(pipeline)) =
+                (&self.debug, &presenters.debug[layout.view.kind as usize])
+            {
                 dispatch(pipeline, set, bytemuck::bytes_of(&debug_push(picture.extent, shown, layout)));
             }
-        } else if let Some((_, set)) = &self.present {
+        } else if let Some(Bound { set, .. }) = &self.present {
             dispatch(presenters.present(shown, layout), set, bytemuck::bytes_of(&push(picture.extent, shown, layout)));
         }
         cmd.image_barrier(picture, ImageUse::ComputeWrite, ImageUse::TransferSrc);
