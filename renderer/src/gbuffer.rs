@@ -30,9 +30,9 @@ pub struct GBuffer {
     device: Arc<Device>,
 }
 
-/// Descriptor sets, made when first needed, and what only many-sample frames need.
+/// Descriptor sets, made when first needed, and what only many-sample frames need. Each has a pool of its own, which goes
+/// with it: another scene at the same size leaves nothing behind.
 struct Sets {
-    arena: DescriptorArena,
     /// The model and the environment that the sets were made for.
     made_for: (Option<u64>, u64),
     single: Option<DescriptorSet>,
@@ -64,12 +64,7 @@ impl GBuffer {
             motion: storage(device, "scene motion", pixels * WORD_BYTES)?,
             id: storage(device, "scene ids", pixels * WORD_BYTES)?,
             tables: storage(device, "scene tables", TABLE_BYTES)?,
-            sets: Mutex::new(Sets {
-                arena: DescriptorArena::new(device, "scene", 2)?,
-                made_for: (None, 0),
-                single: None,
-                accumulate: None,
-            }),
+            sets: Mutex::new(Sets { made_for: (None, 0), single: None, accumulate: None }),
             device: Arc::clone(device),
         })
     }
@@ -179,6 +174,10 @@ impl GBuffer {
         sets
     }
 
+    fn allocate(&self, pipeline: &ComputePipeline, binds: &[Bind<'_>]) -> Result<DescriptorSet> {
+        Ok(DescriptorArena::new(&self.device, "scene", 1)?.allocate(pipeline, binds)?)
+    }
+
     /// Calls `f` with the descriptor set of single-sample frames.
     pub(crate) fn with_single(
         &self,
@@ -188,12 +187,11 @@ impl GBuffer {
         f: impl FnOnce(&DescriptorSet),
     ) -> Result<()> {
         let mut sets = self.sets_for(model, surround);
-        let Sets { arena, single, .. } = &mut *sets;
-        let set = match single.take() {
+        let set = match sets.single.take() {
             Some(set) => set,
-            None => arena.allocate(pipeline, &self.binds(model, surround))?,
+            None => self.allocate(pipeline, &self.binds(model, surround))?,
         };
-        f(single.insert(set));
+        f(sets.single.insert(set));
         Ok(())
     }
 
@@ -206,18 +204,17 @@ impl GBuffer {
         f: impl FnOnce(&DescriptorSet),
     ) -> Result<()> {
         let mut sets = self.sets_for(model, surround);
-        let Sets { arena, accumulate, .. } = &mut *sets;
-        let made = match accumulate.take() {
+        let made = match sets.accumulate.take() {
             Some(made) => made,
             None => {
                 let pixels = u64::from(self.width) * u64::from(self.height);
                 let sum = storage(&self.device, "scene sample sum", pixels * SUM_BYTES)?;
                 let mut binds = self.binds(model, surround);
                 binds.push(Bind::buffer(9, &sum));
-                (arena.allocate(pipeline, &binds)?, sum)
+                (self.allocate(pipeline, &binds)?, sum)
             }
         };
-        f(&accumulate.insert(made).0);
+        f(&sets.accumulate.insert(made).0);
         Ok(())
     }
 }

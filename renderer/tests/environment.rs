@@ -206,3 +206,20 @@ fn the_sky_takes_the_same_path_and_other_surroundings_are_refused() {
     let none = Scene { environment: None, ..other };
     assert_ne!(stage.render(&none, &view).rgb(0), [1.0, 0.0, 0.0]);
 }
+
+#[test]
+fn other_scenes_at_the_same_size_leave_nothing_behind() {
+    let scenes = [0.2, 0.8].map(|light| scene(ball(), plain(0.5), painted(16, |_| Vec3::splat(light))));
+    let mut stage = Stage::new(&scenes[0]);
+    let look = view(Vec3::new(0.0, 0.0, 4.0), Vec3::ZERO);
+    let mut alive = Vec::new();
+    for turn in 0..6 {
+        let scene = &scenes[turn % 2];
+        stage.renderer = Renderer::for_scene(&stage.device, scene).unwrap();
+        for samples in [1, 4] {
+            stage.render(scene, &View { samples, ..look });
+        }
+        alive.push(stage.device.live_objects().len());
+    }
+    assert!(alive.iter().all(|&count| count == alive[0]), "{alive:?}");
+}
