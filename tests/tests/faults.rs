@@ -124,8 +124,9 @@ fn run_case(case: &Case, plan: &str) -> (nrview_tests::program::Finished, Tree) 
 /// What is wrong with a case under a plan.
 fn judge(case: &Case, plan: &str) -> Option<String> {
     let (finished, left) = run_case(case, plan);
-    // A walk that fails has its answer: it is in the report.
-    let code = if case.name == "soak" && finished.code == Some(1) { 1 } else { case.code };
+    // A walk that fails has its answer: it is in the report. So has the look at a device that cannot be used.
+    let answered = matches!(case.name, "soak" | "doctor") && finished.code == Some(1);
+    let code = if answered { 1 } else { case.code };
     if let Some(problem) = problem(&finished, code) {
         return Some(format!("{} under {plan}: {problem}", case.name));
     }
