@@ -7,38 +7,39 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use egui::ViewportId;
 use gpu::{Device, Instance, InstanceDesc};
-use network::exec::Table;
 use network::geometry::Extent;
-use renderer::{CameraPath, Scene};
+use renderer::Scene;
 use winit::raw_window_handle::HasDisplayHandle as _;
-use winit::window::{Fullscreen, Window};
+use winit::window::Window;
 
 use super::Options;
 use super::answers::Answers;
 use super::arrival::Arrival;
 use super::clip::Clip;
-use super::control;
 use super::demo::Demo;
-use super::flight::{self, Flight};
+use super::flight::Flight;
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
 use super::layout::{self, CompareMode, Difference, Layout};
-use super::loading::Loading;
 use super::pacing::Pacing;
 use super::presets::Presets;
 use super::probe;
 use super::saved::{self, Saved};
-use super::screenshot::{Purpose, Screenshots};
-use super::session::{Picture, Refused, Session};
+use super::screenshot::Screenshots;
+use super::session::{Refused, Session};
 use super::settings::{Action, Settings};
+use crate::cli::Globals;
 use crate::cli::args::RouteArg;
-use crate::cli::scene::SceneArgs;
-use crate::cli::{Globals, write};
-use crate::engine::choice::{self, Wish};
+use crate::engine::choice::Wish;
 use crate::engine::measure::Measure;
-use crate::engine::studio::Studio;
-use crate::engine::{catalog, device, fit, memory};
-use crate::overlay::{self, Overlay, Progress, Status};
+use crate::engine::{catalog, device, fit};
+use crate::overlay::{self, Overlay, Status};
+
+mod act;
+mod document;
+mod gather;
+mod keep;
+mod scenes;
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(12);
@@ -346,382 +347,9 @@ impl Viewer {
         layout
     }
 
-    /// Takes what was measured a moment ago.
-    fn take_measured(&mut self, picture: Picture) -> Result<()> {
-        let Some(measured) = self.measure.poll()? else { return Ok(()) };
-        self.session.hear_light(measured.probes.light);
-        let moves = self.session.measured(picture).moved;
-        self.status.doubts = measured.probes.doubts(moves);
-        self.status.effect = measured.effect;
-        self.status.probes = Some(measured.probes);
-        Ok(())
-    }
-
-    /// Collects what the overlay shows.
-    fn gather(&mut self, seconds: f64, picture: Picture) {
-        let image = self.image();
-        let geometry = *self.session.geometry();
-        let numbers = self.session.numbers;
-        let window = self.graphics.size();
-        let scale = self.gui.egui_ctx().pixels_per_point();
-        let panel = if self.settings.overlay { (overlay::PANEL_WIDTH * scale) as u32 } else { 0 };
-        let status = &mut self.status;
-        status.space = [image.width, image.height];
-        status.size = geometry.valid.to_string();
-        status.field = geometry.field.to_string();
-        status.gflop = self.session.cost().map(|cost| 2e-9 * cost as f64);
-        status.area = [window.width.saturating_sub(panel), window.height];
-        if let Some(times) = &numbers.times {
-            status.passes.extend(numbers.timed, times);
-        }
-        status.passes.push("frame", seconds * 1000.0);
-        (status.model, status.digest) = match self.session.loading() {
-            Loading::Running(..) => ("loading".to_owned(), String::new()),
-            Loading::Idle(_) => ("not loaded".to_owned(), String::new()),
-            Loading::Ready(loaded) => (loaded.description.clone(), loaded.digest.chars().take(16).collect()),
-            Loading::Failed(_) => ("none".to_owned(), String::new()),
-        };
-        status.scene.clone_from(&self.scene);
-        status.recording = self.flight.as_ref().map(Flight::seconds);
-        let cameras = &self.session.scene().cameras;
-        if !status.cameras.iter().eq(cameras.iter().map(|(name, _)| name)) {
-            status.cameras = cameras.iter().map(|(name, _)| name.clone()).collect();
-        }
-        status.scene_loading = self.arrival.as_ref().map(Arrival::progress);
-        if let Loading::Ready(loaded) = self.session.loading() {
-            loaded.kernels.route().name().clone_into(&mut status.route);
-            status.route_why = choice::why(&loaded.kernels, self.options.route);
-            status.tiles = loaded.kernels.table().map(Table::digest);
-        }
-        status.loading = self.session.is_loading();
-        status.network_ms = numbers.times.map(|times| times.network);
-        let drawn = self.graphics.times();
-        status.scene_ms = match picture {
-            Picture::Pair => numbers.times.map(|times| times.scene),
-            Picture::Bypass | Picture::Live => Some(drawn.live),
-        };
-        status.white = self.session.white();
-        status.reading = self.graphics.reading().cloned();
-        status.flip_mean = self.graphics.flip_mean();
-        status.sides = self.session.labels(&self.settings, picture);
-        status.preparing_sides = self.session.is_preparing_sides();
-        status.samples = self.session.samples();
-        status.differs = self.session.differs(picture);
-        status.network_submissions = numbers.slices;
-        let kind = self.settings.compare.view.kind;
-        let sources = self.session.shown(picture).sources;
-        let missing = match self.session.loading() {
-            _ if sources.has(kind) => None,
-            Loading::Failed(_) => Some("there is no network"),
-            _ if !self.settings.network => Some("the network is off"),
-            _ if picture == Picture::Pair => Some("from the next frame on"),
-            _ => Some("no frame with network yet"),
-        };
-        status.view_missing = missing.map(ToOwned::to_owned);
-        status.view_ahead = sources.ahead;
-        status.view_weight = sources.with.map(|with| if with.history_valid { with.blend_scale } else { 0.0 });
-        status.ignored = match self.session.loading() {
-            Loading::Ready(loaded) => loaded.ignored.clone(),
-            _ => Vec::new(),
-        };
-        (status.present_ms, status.overlay_ms) = (drawn.present, drawn.overlay);
-        if status.presented > 0 {
-            status.passes.push("present", drawn.present);
-            status.passes.push("overlay", drawn.overlay);
-            if picture != Picture::Pair {
-                status.passes.push("live scene", drawn.live);
-            }
-        }
-        // Smoothed, so that it can be read.
-        status.frame_ms += (seconds * 1000.0 - status.frame_ms) * if status.presented < 4 { 1.0 } else { 0.1 };
-        status.evaluated = numbers.evaluated;
-        status.replay = self.session.neural().map(|neural| neural.retain().status());
-        status.history = u64::from(self.session.history());
-        if status.presented.is_multiple_of(MEMORY_EVERY) {
-            status.memory = memory::count(self.session.device());
-        }
-        let slow = self.session.is_slow();
-        status.progress = self.session.progress().filter(|_| slow).map(|(done, elapsed)| Progress { done, elapsed });
-        status.part = self.session.part().filter(|_| slow);
-        status.preview = picture == Picture::Live;
-        status.error =
-            self.message.as_ref().filter(|(_, since)| since.elapsed() < MESSAGE).map(|(text, _)| text.clone());
-    }
-
-    /// Does what can be done here; the rest is the window's.
-    fn act(&mut self, actions: Vec<Action>) -> Result<Vec<Action>> {
-        let mut rest = Vec::new();
-        for action in actions {
-            match action {
-                Action::ResetHistory => self.session.reset(),
-                Action::Screenshot => self.graphics.snap(Purpose::Screenshot),
-                Action::Linear => self.session.ask_linear(),
-                Action::Clip => self.toggle_clip(),
-                Action::Report => self.report(),
-                Action::Model(text) => self.change_model(&text),
-                Action::Unload => self.session.unload(&mut self.settings)?,
-                Action::Consider(size) => self.consider(size),
-                Action::Step => {
-                    self.settings.paused = true;
-                    self.session.step_once();
-                }
-                Action::ResetCamera => {
-                    self.settings.path = true;
-                    self.flight.iter_mut().for_each(Flight::jump);
-                }
-                Action::Scene(number) => self.change_scene(number),
-                Action::SceneBy(by) => self.change_scene_by(by),
-                Action::Camera(number) => self.change_camera(number),
-                Action::RecordPath => self.record_path(),
-                Action::Resize(size) => self.change_size(size)?,
-                Action::Capture => match self.session.capture() {
-                    Ok(()) => self.say("the next frame is captured".to_owned()),
-                    Err(error) => self.say(format!("{error:#}")),
-                },
-                Action::LoadPreset(name) => {
-                    let loaded = self.presets.load(&name);
-                    let applied = loaded.map(|preset| preset.apply(&mut self.settings));
-                    self.say_of(applied, format!("preset {name:?}"));
-                }
-                Action::SavePreset(name) => {
-                    let saved = self.presets.save(&name, &self.settings);
-                    self.say_of(saved, format!("preset {name:?} saved"));
-                    self.status.presets = self.presets.names();
-                }
-                Action::DeletePreset(name) => {
-                    let deleted = self.presets.delete(&name);
-                    self.say_of(deleted, format!("preset {name:?} deleted"));
-                    self.status.presets = self.presets.names();
-                }
-                Action::ToggleFullscreen => {
-                    let now = self.window.fullscreen().is_some();
-                    self.window.set_fullscreen((!now).then_some(Fullscreen::Borderless(None)));
-                }
-                Action::Quit => rest.push(action),
-            }
-        }
-        Ok(rest)
-    }
-
-    /// Asks for something as if from the overlay.
-    ///
-    /// # Errors
-    /// The device is lost.
-    pub fn ask(&mut self, action: Action) -> Result<Vec<Action>> {
-        self.act(vec![action])
-    }
-
-    /// Shows a scene that has been loaded. One that cannot be shown leaves the earlier scene, if there is one.
-    fn arrived(&mut self, studio: Result<Studio>, args: SceneArgs) -> Result<()> {
-        match studio {
-            Ok(studio) => {
-                self.settings.look.paper_white = studio.scene.paper_white;
-                self.session.set_studio(studio)?;
-                // A way through another scene is of no use here.
-                self.flight = None;
-                self.scene = args.scene;
-                (self.shows_scene, self.message) = (true, None);
-                self.settings.path = true;
-                Ok(())
-            }
-            Err(error) if !self.shows_scene || is_lost(&error) => Err(error),
-            Err(error) => {
-                self.say(format!("{error:#}"));
-                Ok(())
-            }
-        }
-    }
-
-    /// Begins to load another scene beside the one that is shown.
-    fn change_scene(&mut self, number: usize) {
-        let Some(entry) = self.status.scenes.get(number) else { return };
-        if let Some(reason) = &entry.broken {
-            let reason = reason.clone();
-            return self.say(reason);
-        }
-        let name = entry.name.clone();
-        self.open_scene(&name);
-    }
-
-    /// The scene `by` places further in the list than the one on its way, or the one that is shown.
-    fn change_scene_by(&mut self, by: isize) {
-        let scenes = &self.status.scenes;
-        let now = self.arrival.as_ref().map_or(self.scene.as_str(), |arrival| arrival.scene().scene.as_str());
-        let at = scenes.iter().position(|entry| entry.name == now);
-        if scenes.is_empty() {
-            return;
-        }
-        let number = match at {
-            Some(at) => (at as isize + by).rem_euclid(scenes.len() as isize) as usize,
-            None => 0,
-        };
-        self.change_scene(number);
-    }
-
-    /// Begins to load a scene, as `--scene` names it, beside the one that is shown.
-    pub(super) fn open_scene(&mut self, name: &str) {
-        // The one on its way is not wanted any more.
-        let args = SceneArgs::of(name);
-        self.arrival = None;
-        self.arrival = Some(Arrival::start(self.session.device(), self.session.passes(), args));
-    }
-
-    fn change_camera(&mut self, number: usize) {
-        let Some((_, path)) = self.session.scene().cameras.get(number) else { return };
-        let path = path.clone();
-        self.flight.iter_mut().for_each(Flight::jump);
-        self.session.set_path(path);
-        self.settings.path = true;
-    }
-
-    /// Begins to record the camera's way, or ends it: the path is written and played.
-    fn record_path(&mut self) {
-        let Some(flight) = self.flight.take() else {
-            self.flight = Some(Flight::default());
-            return self.say("the camera's way is recorded until the same is asked for again".to_owned());
-        };
-        let Some(path) = flight.path() else { return self.say("nothing was recorded".to_owned()) };
-        match flight::save(&self.options.paths, &path) {
-            Ok(file) => self.say(format!("the camera's way is in {}, and is played now", file.display())),
-            Err(error) => self.say(format!("{error:#}")),
-        }
-        self.session.set_path(CameraPath::Keyed(path));
-        self.settings.path = true;
-    }
-
-    fn change_size(&mut self, size: Extent) -> Result<()> {
-        match self.session.resize(size) {
-            Ok(()) => {
-                self.message = None;
-                self.settings.compare.zoom.resized(self.settings.size, size);
-                (self.status.forecast, self.considered) = (None, None);
-                self.settings.size = size;
-                Ok(())
-            }
-            Err(error) if is_lost(&error) => Err(error),
-            Err(error) => {
-                self.say(format!("{error:#}"));
-                self.settings.size = self.session.geometry().valid;
-                Ok(())
-            }
-        }
-    }
-
-    /// Says what was done, or why not.
-    fn say_of(&mut self, result: Result<()>, done: String) {
-        match result {
-            Ok(()) => self.say(done),
-            Err(error) => self.say(format!("{error:#}")),
-        }
-    }
-
     pub(super) fn say(&mut self, text: String) {
         tracing::warn!("{text}");
         self.message = Some((text, Instant::now()));
-    }
-
-    /// Keeps the settings for the next start if they have changed.
-    pub fn keep_settings(&mut self) {
-        let Some((path, there, since)) = &mut self.kept else { return };
-        *since = Instant::now();
-        let now = Saved::of(&self.settings);
-        if *there == now {
-            return;
-        }
-        match now.write(path) {
-            Ok(()) => *there = now,
-            Err(error) => {
-                tracing::warn!("the settings are not kept: {error:#}");
-                self.kept = None;
-            }
-        }
-    }
-
-    /// Every control with its value, its ends and whether the model sees it.
-    fn control_states(&self) -> serde_json::Value {
-        let state = |control: control::Control| {
-            let [low, high] = control.ends();
-            let value = serde_json::json!({
-                "value": control.get(&self.settings),
-                "low": low,
-                "high": high,
-                "middle": control.middle(),
-                "default": control.default_value(),
-                "active": control.is_active(&self.settings),
-                "seen": control.seen(&self.settings, &self.status.ignored),
-            });
-            (control.id.to_owned(), value)
-        };
-        control::all().into_iter().map(state).collect::<serde_json::Map<_, _>>().into()
-    }
-
-    /// Takes everything down, the lost device too; what a person has chosen is kept, as the file and as what is returned.
-    pub fn give_up(mut self) -> (Arc<Window>, Options, Settings) {
-        self.keep_settings();
-        self.session.finish_writing();
-        let mut options = self.options.clone();
-        options.size = Some(self.session.geometry().valid);
-        if self.scene != options.scene.scene {
-            options.scene = SceneArgs::of(&self.scene);
-        }
-        if let Loading::Ready(loaded) = self.session.loading()
-            && let Ok(source) = loaded.source.parse()
-        {
-            options.source = source;
-        }
-        (Arc::clone(&self.window), options, self.settings.clone())
-    }
-
-    /// Goes on with the settings of a viewer whose device was lost.
-    pub fn go_on(&mut self, settings: Settings) {
-        self.settings = settings;
-        self.say("the GPU was lost and has been opened anew; the history begins again".to_owned());
-    }
-
-    fn write_state(&mut self) {
-        let Some(path) = &self.options.state else { return };
-        if self.state_written.elapsed() < STATE {
-            return;
-        }
-        self.state_written = Instant::now();
-        let document = self.state();
-        if let Err(error) = write::write_file(path, document.to_string().as_bytes()) {
-            tracing::warn!("{error:#}");
-            self.options.state = None;
-        }
-    }
-
-    /// Everything that the program says about itself.
-    pub(super) fn state(&self) -> serde_json::Value {
-        let window = self.graphics.size();
-        serde_json::json!({
-            "window": [window.width, window.height],
-            "mode": self.settings.compare.mode,
-            "wipe": self.settings.compare.wipe,
-            "line": self.settings.compare.line,
-            "difference": self.settings.compare.difference,
-            "gain": self.settings.compare.gain,
-            "sides": self.session.sides(),
-            "wanted_sides": self.settings.sides,
-            "view": self.settings.compare.view,
-            "scale": self.layout.scale,
-            "fits": self.settings.compare.zoom.scale.is_none(),
-            "original": self.held.original(),
-            "network": self.settings.network,
-            "temporal": self.settings.temporal,
-            "overlay": self.settings.overlay,
-            "paused": self.settings.paused,
-            "inspector": self.settings.inspector,
-            "look": self.settings.look,
-            "fullscreen": self.window.fullscreen().is_some(),
-            "vsync": self.settings.vsync,
-            "help": self.settings.help,
-            "hint": self.settings.hint,
-            "controls": self.control_states(),
-            "places": overlay::places::all(self.gui.egui_ctx()),
-            "path": self.settings.path,
-            "status": self.status,
-        })
     }
 }
 

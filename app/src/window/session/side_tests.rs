@@ -8,6 +8,7 @@ use renderer::Scene;
 
 use super::*;
 use crate::cli::args::RouteArg;
+use crate::window::reference::Reference;
 
 const SIZE: Extent = Extent::new(64, 48);
 /// Longest time that a frame of a software device may take.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use gpu::CommandBuffer;
 use gpu::testing::TestDevice;
 use network::model::Source;
 
+use super::view::view_at;
 use super::*;
 use crate::window::control;
 
