@@ -58,6 +58,8 @@ enum ArmArg {
     Secondary,
     /// Whole frames, submitted again.
     Primary,
+    /// Whole frames whose dispatches the device reads from a stream.
+    Generated,
 }
 
 /// Least, middle and largest of some milliseconds.
@@ -145,6 +147,7 @@ fn timed_arms(engines: &mut Engines, studio: &Studio, model: &Model, args: &Benc
         ArmArg::Direct => ReplayRoute::Direct,
         ArmArg::Secondary => ReplayRoute::Secondary,
         ArmArg::Primary => ReplayRoute::Primary,
+        ArmArg::Generated => ReplayRoute::Generated,
     };
     let routes: Vec<ReplayRoute> = args.arms.iter().map(route).collect();
     let (_, kernels, weights) = engines.parts(model)?;

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::neural::Neural;
 use super::pace::Pace;
-use super::retain::{ReplayArg, ms};
+use super::retain::ms;
 use super::studio::Studio;
 
 /// Frames after which a route that is not ready is timed as it is: the proof then says so.
@@ -118,13 +118,8 @@ impl Runner {
 pub fn run(plan: &Plan<'_>) -> Result<Timed> {
     let mut runners = Vec::new();
     for route in plan.routes {
-        let asked = match route {
-            ReplayRoute::Direct => ReplayArg::Direct,
-            ReplayRoute::Secondary => ReplayArg::Secondary,
-            ReplayRoute::Primary => ReplayArg::Primary,
-        };
         let mut neural = Neural::new(plan.studio, plan.kernels, plan.weights, plan.geometry, None)?;
-        neural.ask_replay(plan.studio, asked, plan.model)?;
+        neural.ask_replay(plan.studio, (*route).into(), plan.model)?;
         runners.push(Runner { neural, pace: Pace::unsliced(), samples: Samples::default() });
     }
     for runner in &mut runners {

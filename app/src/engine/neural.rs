@@ -452,7 +452,7 @@ impl Neural {
         let recording = self.retain.recordings.as_ref().map(|recordings| recordings.recording(parity));
         match (decision.selected, recording) {
             (ReplayRoute::Secondary, Some(recording)) => cmd.execute(recording),
-            (ReplayRoute::Primary, Some(_)) => {}
+            (route, Some(_)) if route.is_submitted() => {}
             _ if whole && plain => {
                 replayed::record(&self.frame, &self.network, &self.stamps, cmd, parity, &mut ledger);
             }

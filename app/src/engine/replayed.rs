@@ -18,8 +18,8 @@ use super::studio::Studio;
 /// Longest that a shadow frame may take.
 const SHADOW_LIMIT: Duration = Duration::from_secs(600);
 
-/// Records features, network and composition of a whole frame, and says who owns the dispatches. The direct route and both
-/// retained ones are these calls.
+/// Records features, network and composition of a whole frame, and says who owns the dispatches. The direct route and every
+/// retained one are these calls.
 pub fn record(
     frame: &Frame,
     network: &Network,
@@ -117,7 +117,7 @@ impl Neural {
         ledger.external("preprocess and composite", around);
         let mut total = self.commands.dispatches();
         let mut buffers = vec![&self.commands];
-        if decision.selected == ReplayRoute::Primary {
+        if decision.selected.is_submitted() {
             total += recording.dispatches();
             buffers.push(recording);
         }
@@ -184,17 +184,21 @@ impl Neural {
         let keep: Vec<Arc<dyn std::any::Any + Send + Sync>> =
             vec![self.network.objects(), self.frame.objects(), self.gbuffer.clone(), self.stamps.clone()];
         let (frame, network, stamps) = (&self.frame, &self.network, &self.stamps);
-        let mut counted = Ok(());
+        let (mut counted, mut generated) = (Ok(()), None);
         let route = self.retain.controller.requested();
         let recordings = Retained::record(&studio.device, route, keep, |cmd, parity| {
             let mut ledger = Ledger::default();
             record(frame, network, stamps, cmd, parity, &mut ledger);
             let sum = ledger.reconcile(cmd.dispatches(), tape.dispatches() as u64);
+            generated = generated.max(Some(cmd.dispatches() - cmd.generated_dispatches()));
             if counted.is_ok() {
                 counted = sum.map(drop);
             }
         })?;
         counted?;
+        if let (ReplayRoute::Generated, Some(by_host @ 1..)) = (route, generated) {
+            bail!("{by_host} dispatches are not in the stream that the device executes");
+        }
         Ok((recordings, TapeIdentity::of(&tape)))
     }
 

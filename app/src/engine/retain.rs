@@ -25,6 +25,8 @@ pub enum ReplayArg {
     Secondary,
     /// Opt in: a whole frame's command buffer, submitted again.
     Primary,
+    /// Opt in: the same, with dispatches from a stream that the device executes; falls back where the device cannot.
+    Generated,
 }
 
 impl ReplayArg {
@@ -35,6 +37,18 @@ impl ReplayArg {
             Self::Direct => Some(ReplayRoute::Direct),
             Self::Secondary => Some(ReplayRoute::Secondary),
             Self::Primary => Some(ReplayRoute::Primary),
+            Self::Generated => Some(ReplayRoute::Generated),
+        }
+    }
+}
+
+impl From<ReplayRoute> for ReplayArg {
+    fn from(route: ReplayRoute) -> Self {
+        match route {
+            ReplayRoute::Direct => Self::Direct,
+            ReplayRoute::Secondary => Self::Secondary,
+            ReplayRoute::Primary => Self::Primary,
+            ReplayRoute::Generated => Self::Generated,
         }
     }
 }
@@ -114,7 +128,7 @@ pub struct Retain {
 struct Span {
     frames: u64,
     /// Frames that took each route, in the order of [`ReplayRoute::ALL`].
-    taken: [u64; 3],
+    taken: [u64; ReplayRoute::ALL.len()],
     replays_before: u64,
     submissions: u64,
     command_buffers: u64,

@@ -555,10 +555,11 @@ impl Kernels {
         }
     }
 
-    /// The tiles of the matrix form on plain arithmetic, beside the kernels that suit the device.
+    /// The tiles of the matrix form on plain arithmetic, beside the plain kernels.
     #[cfg(test)]
     pub(super) fn model_tiles(device: &Arc<Device>) -> Result<(Arc<Self>, Self, Vec<Kernel>), ExecError> {
-        let kernels = Self::with_tuning(device, Route::Exact, Tuning::of(device))?;
+        // Of the fast forms none is plain arithmetic, and not every one has all kernels.
+        let kernels = Self::with_tuning(device, Route::Exact, Tuning::Tile)?;
         let all: Vec<Kernel> = super::variants::MODELS
             .iter()
             .flat_map(|variant| variant.classes().map(move |class| Kernel::Tuned(class, variant)))

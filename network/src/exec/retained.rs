@@ -38,6 +38,7 @@ impl Retained {
             let name = format!("retained frame, parity {parity}");
             let mut cmd = match route {
                 ReplayRoute::Secondary => CommandBuffer::secondary(device, &name)?,
+                ReplayRoute::Generated => CommandBuffer::generated(device, &name)?,
                 _ => CommandBuffer::new(device, &name)?,
             };
             cmd.begin()?;
@@ -87,9 +88,15 @@ mod tests {
         let plan = Arc::clone(network.plan());
         let output = plan.ops.last().unwrap().kind.outputs()[0];
         let steps = network.steps();
-        let retained = [ReplayRoute::Secondary, ReplayRoute::Primary].map(|route| {
-            Retained::record(&device, route, vec![network.objects()], |cmd, _| network.record(cmd, 0..steps)).unwrap()
-        });
+        let mut routes = vec![ReplayRoute::Secondary, ReplayRoute::Primary];
+        routes.extend(device.caps().device_generated_commands.then_some(ReplayRoute::Generated));
+        let retained: Vec<Retained> = routes
+            .into_iter()
+            .map(|route| {
+                Retained::record(&device, route, vec![network.objects()], |cmd, _| network.record(cmd, 0..steps))
+                    .unwrap()
+            })
+            .collect();
         let mut primary = CommandBuffer::new(&device, "frame").unwrap();
         let mut seen = std::collections::BTreeSet::new();
         for frame in 0..8u32 {
@@ -105,6 +112,8 @@ mod tests {
                     Some(retained) => {
                         let recording = retained.recording(frame as usize % 2);
                         assert_eq!(recording.dispatches(), steps as u64);
+                        let generated = if retained.route() == ReplayRoute::Generated { steps as u64 } else { 0 };
+                        assert_eq!(recording.generated_dispatches(), generated);
                         let ticket = if retained.route() == ReplayRoute::Secondary {
                             primary.begin().unwrap();
                             primary.execute(recording);
@@ -127,6 +136,17 @@ mod tests {
         }
         assert_eq!(seen.len(), 8, "the frames do not differ");
         assert_eq!(network.check_guards().unwrap().1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_device_that_generates_no_commands_says_so() {
+        let device = TestDevice::open().unwrap();
+        if device.caps().device_generated_commands {
+            return; // the test above replays them
+        }
+        let refused = Retained::record(&device, ReplayRoute::Generated, Vec::new(), |_, _| {});
+        let message = refused.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message.contains("VK_EXT_device_generated_commands"), "{message}");
     }
 
     #[test]

@@ -40,11 +40,14 @@ pub enum ReplayRoute {
     Secondary,
     /// One command buffer per history parity, submitted again as it is.
     Primary,
+    /// The same, with push constants and grid of every dispatch in a stream that the device executes
+    /// (`VK_EXT_device_generated_commands`).
+    Generated,
 }
 
 impl ReplayRoute {
     /// All routes, the direct one first.
-    pub const ALL: [Self; 3] = [Self::Direct, Self::Secondary, Self::Primary];
+    pub const ALL: [Self; 4] = [Self::Direct, Self::Secondary, Self::Primary, Self::Generated];
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -52,12 +55,18 @@ impl ReplayRoute {
             Self::Direct => "direct",
             Self::Secondary => "secondary",
             Self::Primary => "primary",
+            Self::Generated => "generated",
         }
     }
 
     /// Whether work is replayed.
     pub const fn is_retained(self) -> bool {
         !matches!(self, Self::Direct)
+    }
+
+    /// Whether the recording is submitted by itself, behind the command buffer of the frame.
+    pub const fn is_submitted(self) -> bool {
+        matches!(self, Self::Primary | Self::Generated)
     }
 }
 

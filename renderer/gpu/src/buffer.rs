@@ -73,8 +73,32 @@ impl Buffer {
         let copies = BufferUsage::TRANSFER_SRC | BufferUsage::TRANSFER_DST;
         let info =
             vk::BufferCreateInfo::default().size(size).usage(usage | copies).sharing_mode(vk::SharingMode::EXCLUSIVE);
-        // SAFETY: the size is within the limits, and the usage flags need no extension.
-        let raw = unsafe { device.ash().create_buffer(&info, None) }
+        Self::create(device, name, memory, &info)
+    }
+
+    /// Creates a buffer in device memory with usage flags of the second set, and a device address. The device has
+    /// `VK_KHR_maintenance5`.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub(crate) fn with_usage2(
+        device: &Arc<Device>,
+        name: &str,
+        size: u64,
+        usage: vk::BufferUsageFlags2KHR,
+    ) -> Result<Self> {
+        let limits = &device.caps().limits;
+        Error::check_limit(name, size, limits.max_buffer_size, "maxBufferSize")?;
+        let usage = usage | vk::BufferUsageFlags2KHR::SHADER_DEVICE_ADDRESS;
+        let mut flags = vk::BufferUsageFlags2CreateInfoKHR::default().usage(usage);
+        let info = vk::BufferCreateInfo::default().size(size).sharing_mode(vk::SharingMode::EXCLUSIVE);
+        Self::create(device, name, MemoryKind::Device, &info.push_next(&mut flags))
+    }
+
+    fn create(device: &Arc<Device>, name: &str, memory: MemoryKind, info: &vk::BufferCreateInfo<'_>) -> Result<Self> {
+        let size = info.size;
+        // SAFETY: the size is within the limits, and the device has what the usage flags need.
+        let raw = unsafe { device.ash().create_buffer(info, None) }
             .map_err(|code| device.creation_failed("vkCreateBuffer", name, size, code))?;
         // SAFETY: just created.
         let requirements = unsafe { device.ash().get_buffer_memory_requirements(raw) };
@@ -102,6 +126,13 @@ impl Buffer {
     #[must_use]
     pub fn raw(&self) -> vk::Buffer {
         self.raw
+    }
+
+    /// Where the device finds it. The buffer was created with `SHADER_DEVICE_ADDRESS` usage.
+    pub(crate) fn address(&self) -> vk::DeviceAddress {
+        let info = vk::BufferDeviceAddressInfo::default().buffer(self.raw);
+        // SAFETY: the usage is promised, and its users need a device with the feature.
+        unsafe { self.device.ash().get_buffer_device_address(&info) }
     }
 
     /// Bytes.

@@ -67,7 +67,7 @@ pub struct Capabilities {
     pub float8: bool,
     /// `VK_EXT_shader_float8`: 8-bit floats in cooperative matrices.
     pub float8_cooperative_matrix: bool,
-    /// `VK_EXT_device_generated_commands`.
+    /// `VK_EXT_device_generated_commands` for dispatches with push constants.
     pub device_generated_commands: bool,
     /// `VK_EXT_memory_budget`.
     pub memory_budget: bool,

@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use crate::descriptor::DescriptorSet;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::generated::Stream;
 use crate::live::LiveToken;
 use crate::pipeline::ComputePipeline;
 use crate::retire::Retired;
@@ -79,6 +80,8 @@ pub struct CommandBuffer {
     pending: Arc<AtomicU64>,
     /// The same of the buffers that this one executes.
     executed: Vec<Arc<AtomicU64>>,
+    /// Where dispatches are written for the device to read, if it does.
+    stream: Option<Stream>,
 }
 
 impl CommandBuffer {
@@ -96,6 +99,24 @@ impl CommandBuffer {
     /// A Vulkan error of the driver.
     pub fn secondary(device: &Arc<Device>, name: &str) -> Result<Self> {
         Self::of_level(device, name, vk::CommandBufferLevel::SECONDARY)
+    }
+
+    /// Creates a primary command buffer whose dispatches the device reads from a buffer when it runs: push constants and grid
+    /// are there, not in the commands (`VK_EXT_device_generated_commands`).
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on a device without the extension, or a Vulkan error of the driver.
+    pub fn generated(device: &Arc<Device>, name: &str) -> Result<Self> {
+        let stream = Stream::new(device, name)?;
+        let mut made = Self::new(device, name)?;
+        made.stream = Some(stream);
+        Ok(made)
+    }
+
+    /// Dispatches since [`CommandBuffer::begin`] that the device generates; those of executed buffers are not among them.
+    #[must_use]
+    pub fn generated_dispatches(&self) -> u64 {
+        self.stream.as_ref().map_or(0, Stream::count)
     }
 
     fn of_level(device: &Arc<Device>, name: &str, level: vk::CommandBufferLevel) -> Result<Self> {
@@ -118,6 +139,7 @@ impl CommandBuffer {
             last_label: String::new(),
             pending: Arc::default(),
             executed: Vec::new(),
+            stream: None,
         })
     }
 
@@ -157,6 +179,10 @@ impl CommandBuffer {
         self.labels.clear();
         self.first_label.clear();
         self.last_label.clear();
+        if let Some(stream) = &mut self.stream {
+            stream.clear();
+            stream.begin(self.raw);
+        }
         Ok(())
     }
 
@@ -292,10 +318,16 @@ impl CommandBuffer {
                 return;
             }
         }
-        if groups.contains(&0) || !self.bind(pipeline, set, push) {
+        let generated = self.stream.is_some();
+        if groups.contains(&0) || !self.bind(pipeline, set, push, !generated) {
             return;
         }
         self.dispatches += 1;
+        if let (Some(stream), None) = (&mut self.stream, &self.error) {
+            let written = stream.dispatch(self.raw, pipeline, push, groups);
+            self.ok(written);
+            return;
+        }
         self.record(|device, raw| {
             // SAFETY: recording; pipeline, set and push constants are bound, counts in limits.
             unsafe { device.ash().cmd_dispatch(raw, groups[0], groups[1], groups[2]) };
@@ -317,7 +349,7 @@ impl CommandBuffer {
         } else {
             Err(Error::usage(buffer.name(), "indirect workgroup counts start at multiples of 4"))
         };
-        if !self.ok(aligned) || !self.bind(pipeline, set, push) {
+        if !self.ok(aligned) || !self.bind(pipeline, set, push, true) {
             return;
         }
         self.dispatches += 1;
@@ -327,7 +359,8 @@ impl CommandBuffer {
         });
     }
 
-    fn bind(&mut self, pipeline: &ComputePipeline, set: &DescriptorSet, push: &[u8]) -> bool {
+    /// Binds pipeline and set, and pushes the constants unless they come from elsewhere.
+    fn bind(&mut self, pipeline: &ComputePipeline, set: &DescriptorSet, push: &[u8], pushed: bool) -> bool {
         let wanted = pipeline.shader().info.push_constant_size as usize;
         if push.len() != wanted {
             let reason = format!("push constants are {wanted} bytes and {} were given", push.len());
@@ -345,7 +378,7 @@ impl CommandBuffer {
             unsafe {
                 device.ash().cmd_bind_pipeline(raw, point, pipeline.raw());
                 device.ash().cmd_bind_descriptor_sets(raw, point, pipeline.layout(), 0, &[set.raw()], &[]);
-                if !push.is_empty() {
+                if pushed && !push.is_empty() {
                     device.ash().cmd_push_constants(raw, pipeline.layout(), stages, 0, push);
                 }
             }

@@ -5,8 +5,10 @@ use crate::capabilities::{Capabilities, HeapBudget, MemoryUse};
 use crate::debug::DebugNames;
 use crate::error::{Error, Result};
 use crate::extensions::{
-    Bfloat16Features, COOPERATIVE_MATRIX2, CooperativeMatrix2Features, Float8Features, SHADER_BFLOAT16, SHADER_FLOAT8,
+    Bfloat16Features, COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features,
+    SHADER_BFLOAT16, SHADER_FLOAT8,
 };
+use crate::generated;
 use crate::instance::{Instance, lifecycle};
 use crate::live::{self, LiveObject, LiveToken};
 use crate::probe;
@@ -51,6 +53,7 @@ pub struct Device {
     /// Shared with the overlay renderer; dropped by hand, before the device.
     pub(crate) allocator: ManuallyDrop<Arc<Mutex<Allocator>>>,
     pub(crate) pipeline_cache: vk::PipelineCache,
+    generated: Option<generated::Functions>,
     cache_file: Option<PathBuf>,
     cache_key: CacheKey,
     scope: u64,
@@ -134,6 +137,8 @@ impl Device {
         names.set(queue, "queue");
         names.set(timeline, "timeline");
         names.set(pipeline_cache, "pipeline cache");
+        let generated = capabilities.device_generated_commands;
+        let generated = generated.then(|| generated::Functions::load(instance.raw(), raw.handle())).flatten();
         let scope = live::unique();
         let name = capabilities.name.clone();
         Ok(Arc::new(Self {
@@ -149,6 +154,7 @@ impl Device {
             lost: AtomicBool::new(false),
             allocator: ManuallyDrop::new(Arc::new(Mutex::new(allocator))),
             pipeline_cache,
+            generated,
             cache_file,
             cache_key,
             scope,
@@ -185,6 +191,11 @@ impl Device {
     #[must_use]
     pub fn queue_family(&self) -> u32 {
         self.queue_family
+    }
+
+    /// The functions of `VK_EXT_device_generated_commands`, where the device has them.
+    pub(crate) fn generated_functions(&self) -> Option<generated::Functions> {
+        self.generated
     }
 
     /// The memory allocator, for renderers that bring their own objects. All of its users must be
@@ -393,6 +404,9 @@ fn create(
         .robust_image_access2(robust.is_some_and(|robust| robust.images2));
     let mut bfloat16 = Bfloat16Features { bfloat16: vk::TRUE, cooperative_matrix: vk::TRUE, ..Default::default() };
 
+    let mut generated = generated::Features::enabled();
+    let mut maintenance5 = vk::PhysicalDeviceMaintenance5FeaturesKHR::default().maintenance5(true);
+
     let mut extensions = Vec::new();
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(queue_family).queue_priorities(&priorities)];
@@ -423,6 +437,10 @@ fn create(
     if c.float8 {
         extensions.push(SHADER_FLOAT8.as_ptr());
         info = info.push_next(&mut float8);
+    }
+    if c.device_generated_commands {
+        extensions.extend([DEVICE_GENERATED_COMMANDS.as_ptr(), khr::maintenance5::NAME.as_ptr()]);
+        info = info.push_next(&mut generated).push_next(&mut maintenance5);
     }
     if robust.is_some_and(|robust| robust.buffers2 || robust.images2) {
         extensions.push(ext::robustness2::NAME.as_ptr());

@@ -10,7 +10,7 @@ pub(crate) const SHADER_FLOAT8: &CStr = c"VK_EXT_shader_float8";
 pub(crate) const SHADER_BFLOAT16: &CStr = c"VK_KHR_shader_bfloat16";
 /// `VK_NV_cooperative_matrix2`.
 pub(crate) const COOPERATIVE_MATRIX2: &CStr = c"VK_NV_cooperative_matrix2";
-/// `VK_EXT_device_generated_commands`.
+/// `VK_EXT_device_generated_commands`; its structures are in [`crate::generated`].
 pub(crate) const DEVICE_GENERATED_COMMANDS: &CStr = c"VK_EXT_device_generated_commands";
 
 /// `VkPhysicalDeviceShaderFloat8FeaturesEXT`.

@@ -41,6 +41,7 @@ mod draw;
 mod error;
 mod extensions;
 mod fault;
+mod generated;
 mod heap;
 mod image;
 mod instance;

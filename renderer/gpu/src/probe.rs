@@ -8,6 +8,7 @@ use crate::extensions::{
     Bfloat16Features, COOPERATIVE_MATRIX2, CooperativeMatrix2Features, DEVICE_GENERATED_COMMANDS, Float8Features,
     SHADER_BFLOAT16, SHADER_FLOAT8,
 };
+use crate::generated;
 use crate::instance::Instance;
 use ash::{ext, khr, vk};
 use std::collections::BTreeSet;
@@ -48,6 +49,9 @@ fn pick_family(families: &[vk::QueueFamilyProperties]) -> Option<(u32, &vk::Queu
     find(vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE).or_else(|| find(vk::QueueFlags::COMPUTE))
 }
 
+/// Bytes of push constants that every device has.
+const MOST_PUSH: u32 = 128;
+
 /// Probes one device. Never fails: what is missing makes the device unusable, with the reason.
 pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usize) -> Probe {
     let raw = instance.raw();
@@ -67,6 +71,9 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
     let mut matrix2 = CooperativeMatrix2Features::default();
     let mut float8 = Float8Features::default();
     let mut bfloat16 = Bfloat16Features::default();
+    let mut generated = generated::Features::default();
+    let mut generated_limits = generated::Properties::default();
+    let mut maintenance5 = vk::PhysicalDeviceMaintenance5FeaturesKHR::default();
     let mut f10 = vk::PhysicalDeviceFeatures::default();
     if modern {
         let mut properties =
@@ -84,6 +91,10 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
         }
         if has(SHADER_FLOAT8) {
             features = features.push_next(&mut float8);
+        }
+        if has(DEVICE_GENERATED_COMMANDS) && has(khr::maintenance5::NAME) {
+            features = features.push_next(&mut generated).push_next(&mut maintenance5);
+            properties = properties.push_next(&mut generated_limits);
         }
         // SAFETY: the chained structures are of extensions the device lists, and outlive the calls.
         unsafe {
@@ -175,7 +186,10 @@ pub(crate) fn probe(instance: &Instance, device: vk::PhysicalDevice, index: usiz
             && on(bfloat16.cooperative_matrix),
         float8: on(float8.float8),
         float8_cooperative_matrix: on(float8.float8_cooperative_matrix),
-        device_generated_commands: has(DEVICE_GENERATED_COMMANDS),
+        device_generated_commands: on(generated.device_generated_commands)
+            && on(maintenance5.maintenance5)
+            && on(f12.buffer_device_address)
+            && generated_limits.dispatches(generated::stride(MOST_PUSH)),
         memory_budget: has(ext::memory_budget::NAME),
         swapchain: has(khr::swapchain::NAME),
         debug_utils: instance.has_debug_utils(),
@@ -348,7 +362,7 @@ fn reports(c: &Capabilities, e: &Enabled<'_>, f13: &vk::PhysicalDeviceVulkan13Fe
         optional(
             "VK_EXT_device_generated_commands",
             c.device_generated_commands,
-            "nothing is lost: the replay route that would use it is not built",
+            "the replay route generated falls back to the direct one",
         ),
         optional("timestamps", c.limits.timestamp_bits > 0, "no time per pass"),
         optional("VK_EXT_memory_budget", c.memory_budget, "free memory is guessed from the heap size"),

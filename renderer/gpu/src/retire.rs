@@ -3,6 +3,7 @@
 //! A dropped object may still be used by work in flight. Its handles are put aside with the
 //! number of the last submission, and destroyed once that has finished.
 
+use crate::generated::{Functions, LayoutHandle};
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, Allocator};
 use std::collections::VecDeque;
@@ -17,6 +18,7 @@ pub(crate) enum Retired {
     DescriptorPool(vk::DescriptorPool),
     CommandPool(vk::CommandPool),
     QueryPool(vk::QueryPool),
+    CommandsLayout(Functions, LayoutHandle),
 }
 
 impl Retired {
@@ -50,6 +52,7 @@ impl Retired {
                 Self::DescriptorPool(pool) => device.destroy_descriptor_pool(pool, None),
                 Self::CommandPool(pool) => device.destroy_command_pool(pool, None),
                 Self::QueryPool(pool) => device.destroy_query_pool(pool, None),
+                Self::CommandsLayout(functions, layout) => functions.destroy_layout(layout),
             }
         }
     }

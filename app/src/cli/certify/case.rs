@@ -57,7 +57,7 @@ impl Case {
         let studio = Studio::new(&device, Scene::builtin())?;
         let subject = retain::subject(&device, model.digest(), geometry.field);
         let route = args.to.route();
-        let asked = if route == ReplayRoute::Primary { ReplayArg::Primary } else { ReplayArg::Secondary };
+        let asked = route.into();
         Ok(Self {
             globals: globals.clone(),
             engines,

@@ -47,6 +47,8 @@ pub enum Target {
     Secondary,
     /// Whole frames submitted again.
     Primary,
+    /// Whole frames whose dispatches the device reads from a stream.
+    Generated,
 }
 
 impl Target {
@@ -55,6 +57,7 @@ impl Target {
         match self {
             Self::Secondary => ReplayRoute::Secondary,
             Self::Primary => ReplayRoute::Primary,
+            Self::Generated => ReplayRoute::Generated,
         }
     }
 }
