@@ -64,21 +64,9 @@ fn motion_is_right(names: impl IntoIterator<Item = String>) {
     let mut wrong = Vec::new();
     for name in names {
         for still in [false, true] {
-            // A size at which the textures are resolved, and a camera that sees what moves from near enough: what is
-            // blurred by fetching between pixels says nothing about the motion.
-            let size = match (name.as_str(), still) {
-                ("courtyard", false) | ("fair", _) => "--size=480x270",
-                ("materials", false) | ("park", _) => "--size=256x144",
-                _ => "--size=320x180",
-            };
-            let mut arguments = vec!["render", "--scene", &name, "--check-motion", "--frames=1", size];
+            let mut arguments = vec!["render", "--scene", &name, "--check-motion", "--frames=1", "--size=480x270"];
             if still {
                 arguments.push("--still-camera");
-                match name.as_str() {
-                    "courtyard" => arguments.extend(["--camera", "cloths"]),
-                    "materials" => arguments.extend(["--camera", "tiles"]),
-                    _ => {}
-                }
             }
             let run = run(&arguments);
             let (code, found) = (run.code, run.json());

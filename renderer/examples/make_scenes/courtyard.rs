@@ -472,6 +472,61 @@ fn plants(glb: &mut Glb, paint: &Paints) {
     glb.node(Place::at(0.0, 0.0, 0.0), mesh);
 }
 
+/// Where the line of cloths is, and how it is turned.
+const LINE: Vec3 = Vec3::new(2.1, 3.3, -2.2);
+const LINE_TURN: f32 = -0.62;
+/// Width and length of a cloth.
+const CLOTH: [f32; 2] = [1.3, 1.7];
+
+/// Cloths over a line across a corner, which the wind swings as a whole and in waves (a morph target each); the line.
+fn cloths(glb: &mut Glb, paint: &Paints, channels: &mut Vec<Channel>) -> Shape {
+    let turn = Quat::from_rotation_y(LINE_TURN);
+    let place = |x: f32| turn * Vec3::new(x, 0.0, 0.0) + LINE;
+    let [width, length] = CLOTH;
+    for (k, x) in [-2.9_f32, -1.35, 0.2, 1.75].into_iter().enumerate() {
+        let k = k as f32;
+        let wave = |phase: f32| {
+            let mut cloth = terrain(width, 18, |_, _| 0.0);
+            for i in 0..cloth.positions.len() {
+                let p = cloth.positions[i];
+                let hang = p.z / width + 0.5;
+                let z = hang * 0.14 * ((p.x * 4.0 + phase + hang * 2.0).sin() + 0.4 * (p.x * 9.0 - phase).cos());
+                cloth.positions[i] = Vec3::new(p.x, -length * hang, z);
+                let slope =
+                    hang * 0.14 * (4.0 * (p.x * 4.0 + phase + hang * 2.0).cos() - 3.6 * (p.x * 9.0 - phase).sin());
+                cloth.normals[i] = Vec3::new(-slope, 0.1, 1.0).normalize();
+                cloth.uvs[i] = Vec2::new(p.x / width + 0.5, hang);
+            }
+            cloth
+        };
+        let (rest, other) = (wave(k), wave(k + 2.2));
+        let mut cloth = rest.clone();
+        let difference = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
+        cloth.targets =
+            vec![(difference(&other.positions, &rest.positions), difference(&other.normals, &rest.normals))];
+        let mesh = glb.mesh(&[(&cloth, paint.cloth)]);
+        let at = place(x);
+        let node = glb.node(Place::at(at.x, at.y, at.z).turned(turn), mesh);
+        let steps = 24;
+        channels.push(Channel {
+            node,
+            path: "weights",
+            times: (0..=steps).map(|i| i as f32 * 6.0 / steps as f32).collect(),
+            values: crate::glb::Values::Weights(
+                (0..=steps).map(|i| [0.5 + 0.5 * (TAU * (2.0 * i as f32 / steps as f32) + k).sin()]).collect(),
+            ),
+        });
+        // As long as a cloth is, it swings once in two seconds; gusts come and go.
+        channels.push(Channel::turns(node, 6.0, 72, move |f| {
+            let gust = 0.75 + 0.25 * (TAU * f + k).sin();
+            let out = gust * 0.42 * (TAU * 3.0 * f + 0.7 * k).sin() - 0.12;
+            let aside = 0.025 * (TAU * 2.0 * f + 1.3 * k).sin();
+            turn * Quat::from_rotation_z(aside) * Quat::from_rotation_x(out)
+        }));
+    }
+    tube(&[place(-4.1), place(3.6)], |_| 0.008, 5, false)
+}
+
 fn things(glb: &mut Glb, paint: &Paints) {
     // Lanterns that hang in the arches.
     let mut iron = Shape::default();
@@ -505,44 +560,7 @@ fn things(glb: &mut Glb, paint: &Paints) {
             channels.push(Channel::turns(node, 6.0, 48, swing));
         }
     }
-    // Cloths over a line across a corner, waving (a morph target each).
-    for (k, x) in [-2.9_f32, -1.35, 0.2].into_iter().enumerate() {
-        let wave = |phase: f32| {
-            let mut cloth = terrain(1.3, 18, |_, _| 0.0);
-            for i in 0..cloth.positions.len() {
-                let p = cloth.positions[i];
-                let hang = (p.z + 0.65) / 1.3;
-                let z = hang * 0.14 * ((p.x * 4.0 + phase + hang * 2.0).sin() + 0.4 * (p.x * 9.0 - phase).cos());
-                cloth.positions[i] = Vec3::new(p.x, -1.5 * hang, z);
-                let slope =
-                    hang * 0.14 * (4.0 * (p.x * 4.0 + phase + hang * 2.0).cos() - 3.6 * (p.x * 9.0 - phase).sin());
-                cloth.normals[i] = Vec3::new(-slope, 0.1, 1.0).normalize();
-                cloth.uvs[i] = Vec2::new(p.x / 1.3 + 0.5, hang);
-            }
-            cloth
-        };
-        let (rest, other) = (wave(k as f32), wave(k as f32 + 2.2));
-        let mut cloth = rest.clone();
-        let difference = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<_>>();
-        cloth.targets =
-            vec![(difference(&other.positions, &rest.positions), difference(&other.normals, &rest.normals))];
-        let mesh = glb.mesh(&[(&cloth, paint.cloth)]);
-        let turn = Quat::from_rotation_y(-0.62);
-        let at = turn * Vec3::new(x, 0.0, 0.0) + Vec3::new(2.1, 3.3, -2.2);
-        let node = glb.node(Place::at(at.x, at.y, at.z).turned(turn), mesh);
-        let steps = 24;
-        channels.push(Channel {
-            node,
-            path: "weights",
-            times: (0..=steps).map(|i| i as f32 * 6.0 / steps as f32).collect(),
-            values: crate::glb::Values::Weights(
-                (0..=steps).map(|i| [0.5 + 0.5 * (TAU * (2.0 * i as f32 / steps as f32) + k as f32).sin()]).collect(),
-            ),
-        });
-    }
-    let turn = Quat::from_rotation_y(-0.62);
-    let ends = [-4.1_f32, 3.6].map(|x| turn * Vec3::new(x, 0.0, 0.0) + Vec3::new(2.1, 3.3, -2.2));
-    let line = tube(&ends, |_| 0.008, 5, false);
+    let line = cloths(glb, paint, &mut channels);
     let mut wood = Shape::default();
     for (x, z, a) in [(-2.0, 3.9, 0.0), (4.1, 1.0, FRAC_PI_2)] {
         let mut bench = slab(1.5, 0.05, 0.42).at(0.0, 0.42, 0.0);

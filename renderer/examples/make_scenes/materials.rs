@@ -10,7 +10,8 @@ use glam::{Quat, Vec2, Vec3};
 use serde_json::json;
 use std::f32::consts::{FRAC_PI_2, TAU};
 
-const ROUND: f32 = 20.0;
+/// Seconds in which the turntables go round.
+const ROUND: f32 = 12.0;
 /// Radius of the balls, and metres from one to the next.
 const R: f32 = 0.34;
 const STEP: f32 = 0.92;
@@ -189,7 +190,7 @@ pub fn make() -> Glb {
     let stand = lathe(&[[0.2, 0.0], [0.2, 0.03], [0.2, 0.03], [0.13, 0.06], [0.12, 0.1], [0.17, 0.12]], 24);
     let stand = glb.mesh(&[(&stand, dark)]);
     let front = pictures(&mut glb);
-    let (smooth, round) = (exhibit(1.0), exhibit(2.0));
+    let (smooth, round) = (exhibit(1.0), exhibit(1.5));
     let metals = [[0.95, 0.64, 0.30], [0.94, 0.55, 0.42], [0.78, 0.79, 0.81]];
     let paints = [
         [0.62, 0.03, 0.04],
@@ -256,10 +257,12 @@ pub fn make() -> Glb {
         40,
     );
     let mesh = glb.mesh(&[(&vase.clone().uv(1.0 / 0.6), front[6])]);
-    glb.node(Place::at(-4.4, 0.5, -1.9), mesh);
+    let node = glb.node(Place::at(-4.4, 0.5, -1.9), mesh);
+    channels.push(Channel::turns(node, ROUND, 16, |f| Quat::from_rotation_y(TAU * f)));
     let baked = surface(&mut glb, 512, json!({}), clay);
     let mesh = glb.mesh(&[(&vase.uv(1.2), baked)]);
-    glb.node(Place::at(4.4, 0.5, -1.9).scaled(0.8), mesh);
+    let node = glb.node(Place::at(4.4, 0.5, -1.9).scaled(0.8), mesh);
+    channels.push(Channel::turns(node, ROUND, 16, |f| Quat::from_rotation_y(-TAU * f)));
 
     // A sign of glowing tubes on the wall, and strips along the shelf.
     let pink = glowing(&mut glb, [1.0, 0.16, 0.42], 4.0);
