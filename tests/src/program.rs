@@ -10,18 +10,37 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+/// Names the folder of programs that are built already, as for `scripts/figures.sh`: a test that was built on one machine
+/// runs on another one without a toolchain.
+const BUILT: &str = "NRVIEW_BIN";
+
+/// Names the root of the workspace where a test runs elsewhere than it was built.
+const ROOT: &str = "NRVIEW_ROOT";
+
 /// The root of the workspace.
+///
+/// # Panics
+/// When `NRVIEW_ROOT` names no folder.
 pub fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"))
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| match std::env::var_os(ROOT) {
+        Some(folder) => std::path::absolute(folder).expect("NRVIEW_ROOT names a folder"),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/")).to_owned(),
+    })
 }
 
-/// Path of the optimised program, built first if it is not up to date.
+/// Path of the optimised program: in the folder that `NRVIEW_BIN` names, or built first if it is not up to date.
 ///
 /// # Panics
 /// When the build fails.
 pub fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
+        if let Some(folder) = std::env::var_os(BUILT) {
+            let program = std::path::absolute(folder).expect("NRVIEW_BIN names a folder").join("nrview");
+            assert!(program.is_file(), "there is no {}", program.display());
+            return program;
+        }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         // The whole workspace is selected so that its crates get the features they have under
         // `cargo test --workspace` and are not built twice; so is an example, for the features of what only tests need.

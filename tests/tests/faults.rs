@@ -2,8 +2,11 @@
 //! device, and no file half written or replaced.
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use nrview_tests::faults::{Tree, counts, problem, run, tree};
 use nrview_tests::program::workspace;
@@ -207,34 +210,112 @@ fn every_command_bears_an_early_failure() {
 }
 
 /// The first, a middle and the last call of every kind, in every command; what is survived is survived to the end.
-/// `NRVIEW_FAULT_CASES` names some of the commands, separated by commas.
+///
+/// `NRVIEW_FAULT_CASES` names some of the commands, separated by commas; `NRVIEW_FAULT_JOBS` runs as many at once (1);
+/// `NRVIEW_FAULT_SHARD=I/N` takes every N-th run, from the I-th (1 to N).
 #[test]
 #[ignore = "long: ./scripts/test.sh long"]
 fn every_command_bears_every_failure() {
-    let (mut wrong, mut done) = (Vec::new(), 0);
-    let named = std::env::var("NRVIEW_FAULT_CASES").unwrap_or_default();
-    for case in CASES.iter().filter(|case| named.is_empty() || named.split(',').any(|name| name == case.name)) {
-        let (clean, _) = run_case(case, "count");
-        assert_eq!(clean.code, Some(case.code), "{}: {clean:#?}", case.name);
-        let calls = counts(&clean);
-        println!("{}: {calls:?}", case.name);
-        for place in ["device", "memory", "object", "map", "submit", "wait", "create", "write", "rename"] {
-            let count = calls[place];
-            let mut at: Vec<u64> =
-                [1, count / 3, count].into_iter().filter(|&call| (1..=count).contains(&call)).collect();
-            at.dedup();
-            let mut plans: Vec<String> = at.iter().map(|call| format!("{place}:{call}")).collect();
-            match place {
-                "memory" => plans.extend(at.iter().map(|call| format!("memory:{call}+"))),
-                "wait" => plans.extend(at.first().map(|call| format!("wait:{call}=slow"))),
-                "write" => plans.extend(at.first().map(|call| format!("write:{call}+"))),
-                _ => {}
-            }
-            done += plans.len();
-            wrong.extend(plans.iter().filter_map(|plan| judge(case, plan)));
+    let jobs = setting("NRVIEW_FAULT_JOBS").map_or(1, |text| text.parse().expect("a number of runs at once"));
+    let named = setting("NRVIEW_FAULT_CASES");
+    for name in named.iter().flat_map(|names| names.split(',')) {
+        assert!(CASES.iter().any(|case| case.name == name), "no command is called {name:?}");
+    }
+    let wanted = |case: &&Case| named.as_ref().is_none_or(|names| names.split(',').any(|name| name == case.name));
+    let cases: Vec<&Case> = CASES.iter().filter(wanted).collect();
+    let found = at_once(jobs, &cases, |case| {
+        said(|| plans(case)).unwrap_or_else(|panic| Err(format!("{} without a failure: {panic}", case.name)))
+    });
+    let mut wrong: Vec<String> = found.iter().filter_map(|found| found.as_ref().err().cloned()).collect();
+    let all =
+        cases.iter().zip(&found).flat_map(|(case, plans)| plans.iter().flatten().map(|plan| (*case, plan.as_str())));
+    let (first, step) = setting("NRVIEW_FAULT_SHARD").map_or((1, 1), |text| shard(&text).expect("I/N, I from 1 to N"));
+    let runs: Vec<(&Case, &str)> = all.skip(first - 1).step_by(step).collect();
+    let judged = at_once(jobs, &runs, |(case, plan)| {
+        let problem =
+            said(|| judge(case, plan)).unwrap_or_else(|panic| Some(format!("{} under {plan}: {panic}", case.name)));
+        println!("{} under {plan}: {}", case.name, if problem.is_some() { "WRONG" } else { "as it must be" });
+        problem
+    });
+    wrong.extend(judged.into_iter().flatten());
+    assert_none(&wrong, runs.len());
+}
+
+/// A setting of the sweep.
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
+}
+
+/// `I/N`: which share of the runs.
+fn shard(text: &str) -> Option<(usize, usize)> {
+    let (first, step) = text.split_once('/')?;
+    let (first, step) = (first.parse().ok()?, step.parse().ok()?);
+    (1..=step).contains(&first).then_some((first, step))
+}
+
+/// What a run says, or how the look at it ended: a program that was killed has not said what is looked for, and the runs
+/// after it are wanted all the same.
+fn said<R>(look: impl FnOnce() -> R) -> Result<R, String> {
+    catch_unwind(AssertUnwindSafe(look)).map_err(|panic| match panic.downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => other.downcast_ref::<&str>().map_or("a panic without words", |text| text).to_owned(),
+    })
+}
+
+/// Does `work` on each of `items`, `jobs` of them at a time; the answers in the order of the items.
+fn at_once<T: Sync, R: Send>(jobs: usize, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut answers = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return answers };
+            answers.push((at, work(item)));
+        }
+    };
+    let mut answers: Vec<(usize, R)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..jobs.max(1)).map(|_| scope.spawn(take)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().expect("no worker panics")).collect()
+    });
+    answers.sort_by_key(|(at, _)| *at);
+    answers.into_iter().map(|(_, answer)| answer).collect()
+}
+
+/// The plans of a command: a clean run says how often it reaches each place. An error when that run is not clean.
+fn plans(case: &Case) -> Result<Vec<String>, String> {
+    let (clean, _) = run_case(case, "count");
+    if clean.code != Some(case.code) {
+        return Err(format!("{} without a failure: {clean:#?}", case.name));
+    }
+    let calls = counts(&clean);
+    println!("{}: {calls:?}", case.name);
+    let mut all = Vec::new();
+    for place in ["device", "memory", "object", "map", "submit", "wait", "create", "write", "rename"] {
+        let count = calls[place];
+        let mut at: Vec<u64> = [1, count / 3, count].into_iter().filter(|&call| (1..=count).contains(&call)).collect();
+        at.dedup();
+        all.extend(at.iter().map(|call| format!("{place}:{call}")));
+        match place {
+            "memory" => all.extend(at.iter().map(|call| format!("memory:{call}+"))),
+            "wait" => all.extend(at.first().map(|call| format!("wait:{call}=slow"))),
+            "write" => all.extend(at.first().map(|call| format!("write:{call}+"))),
+            _ => {}
         }
     }
-    assert_none(&wrong, done);
+    Ok(all)
+}
+
+#[test]
+fn shards_are_all_of_the_runs() {
+    assert_eq!((shard("1/1"), shard("2/3")), (Some((1, 1)), Some((2, 3))));
+    for bad in ["", "1", "0/2", "3/2", "a/b", "1/0"] {
+        assert_eq!(shard(bad), None, "{bad}");
+    }
+    let items: Vec<usize> = (0..100).collect();
+    assert_eq!(at_once(7, &items, |item| item * 2), (0..200).step_by(2).collect::<Vec<_>>());
+    assert!(at_once(3, &[] as &[usize], |item| *item).is_empty());
+    assert_eq!(said(|| 3), Ok(3));
+    assert!(said(|| panic!("run {}", 7)).is_err_and(|text: String| text == "run 7"));
 }
 
 #[test]
