@@ -31,7 +31,7 @@ pub use gbuffer::GBuffer;
 pub use gpu_data::{MAX_INSTANCES, MAX_LAMPS, MAX_MATERIALS, MAX_PRIMITIVES};
 pub use jitter::{JITTER_FRAMES, halton_jitter, radical_inverse};
 pub use motion_check::{Compared, MotionCheck, check_motion};
-pub use pass::Renderer;
+pub use pass::{Band, Renderer};
 pub use path::{CameraKey, CameraPath, KeyedPath, PATH_FORMAT, PathDocument, PathKey, Round};
 pub use picture::Picture;
 pub use scene::{Environment, Scene, Surroundings};

@@ -24,6 +24,35 @@ pub struct Renderer {
     dispatch_samples: u64,
 }
 
+/// Some of a frame's samples a pixel.
+#[derive(Clone, Copy)]
+struct Bundle {
+    first: u32,
+    count: u32,
+    of: u32,
+}
+
+/// One of some bands of rows, from the top, that a frame is divided into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Band {
+    /// Which one, counted from zero.
+    pub number: u32,
+    /// Of how many, at least one.
+    pub of: u32,
+}
+
+impl Band {
+    /// All rows.
+    pub const WHOLE: Self = Self { number: 0, of: 1 };
+
+    /// Which of so many rows of workgroups are its own.
+    fn rows(self, all: u32) -> std::ops::Range<u32> {
+        let of = u64::from(self.of.max(1));
+        let end = |bands: u32| (u64::from(all) * u64::from(bands).min(of) / of) as u32;
+        end(self.number)..end(self.number.saturating_add(1))
+    }
+}
+
 /// Constant of the shaders: whether to search ahead for the next batch instead of branching.
 const SEARCH_AHEAD: u32 = 0;
 
@@ -45,7 +74,7 @@ fn pipeline(
     if let Some(model) = model {
         constants.extend([(HAS_ALPHA, u32::from(model.has_alpha())), (HAS_TEXTURES, u32::from(model.has_textures()))]);
     }
-    Ok(ComputePipeline::new(device, shader, &constants, name)?)
+    Ok(ComputePipeline::based(device, shader, &constants, name)?)
 }
 
 impl Renderer {
@@ -141,6 +170,40 @@ impl Renderer {
         if first >= samples {
             return Ok(());
         }
+        let bundle = Bundle { first, count: per_part.min(samples - first), of: samples };
+        self.record_rows(commands, target, scene, view, bundle, Band::WHOLE)
+    }
+
+    /// Records a band of a frame of one sample a pixel. All bands of a frame in order, in as many submissions as one likes,
+    /// make the frame, so that one that takes long does not keep the device busy all the while. A frame of more samples
+    /// is one band, the first.
+    ///
+    /// # Errors
+    /// When the scene is too large or broken, or a device error.
+    pub fn record_band(
+        &self,
+        commands: &mut CommandBuffer,
+        target: &GBuffer,
+        scene: &Scene,
+        view: &View,
+        band: Band,
+    ) -> Result<()> {
+        match view.samples.max(1) {
+            1 => self.record_rows(commands, target, scene, view, Bundle { first: 0, count: 1, of: 1 }, band),
+            _ if band.number == 0 => self.record(commands, target, scene, view),
+            _ => Ok(()),
+        }
+    }
+
+    fn record_rows(
+        &self,
+        commands: &mut CommandBuffer,
+        target: &GBuffer,
+        scene: &Scene,
+        view: &View,
+        bundle: Bundle,
+        band: Band,
+    ) -> Result<()> {
         let model = self.model.as_ref();
         if !Resident::is_of(model, scene) {
             return Err(Error::OtherModel { scene: scene.name.to_string() });
@@ -160,21 +223,42 @@ impl Renderer {
         commands.transfer_to_compute_barrier();
         let groups = |pipeline: &ComputePipeline| {
             let [x, y, _] = pipeline.workgroup_size();
-            [target.width().div_ceil(x), target.height().div_ceil(y), 1]
+            let rows = band.rows(target.height().div_ceil(y));
+            ([0, rows.start, 0], [target.width().div_ceil(x), rows.end - rows.start, 1])
         };
-        let recorded = if samples == 1 {
+        let recorded = if bundle.of == 1 {
             target.with_single(&self.single, model, surround, |set| {
-                commands.dispatch(&self.single, set, &[], groups(&self.single));
+                let (first, groups) = groups(&self.single);
+                commands.dispatch_from(&self.single, set, &[], first, groups);
             })
         } else {
-            let push = [first, per_part.min(samples - first), samples];
+            let push = [bundle.first, bundle.count, bundle.of];
             target.with_accumulate(&self.accumulate, model, surround, |set| {
-                let push = bytemuck::cast_slice(&push);
-                commands.dispatch(&self.accumulate, set, push, groups(&self.accumulate));
+                let (first, groups) = groups(&self.accumulate);
+                commands.dispatch_from(&self.accumulate, set, bytemuck::cast_slice(&push), first, groups);
             })
         };
         commands.compute_barrier();
         commands.label_end();
         recorded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_cover_every_row_once() {
+        for (all, of) in [(23, 1), (23, 4), (3, 8), (1, 5), (135, 16)] {
+            let mut at = 0;
+            for number in 0..of {
+                let rows = Band { number, of }.rows(all);
+                assert_eq!(rows.start, at, "band {number} of {of}");
+                at = rows.end;
+            }
+            assert_eq!((at, Band { number: of, of }.rows(all)), (all, all..all));
+        }
+        assert_eq!(Band::WHOLE.rows(23), 0..23);
     }
 }

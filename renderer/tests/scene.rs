@@ -4,7 +4,7 @@ mod common;
 
 use common::{codes, psnr};
 use gpu::testing::TestDevice;
-use renderer::{Compared, Effects, GBuffer, Picture, Renderer, Scene, View, check_motion};
+use renderer::{Band, Compared, Effects, GBuffer, Picture, Renderer, Scene, View, check_motion};
 
 const WIDTH: u32 = 192;
 const HEIGHT: u32 = 108;
@@ -211,6 +211,28 @@ fn parts_make_the_same_frame_as_one_recording() {
         recorded.unwrap();
     }
     assert!(whole == stage.target.read().unwrap(), "{parts} parts");
+}
+
+#[test]
+fn bands_make_the_same_frame_as_one_recording() {
+    let stage = Stage::sized(101, 67);
+    let [view, other] = [stage.view(40), stage.view(90)];
+    let whole = stage.render(&view);
+    for of in [2, 5, 16] {
+        // Nothing of the picture is there yet.
+        assert!(stage.render(&other) != whole);
+        for number in 0..of {
+            let mut recorded = Ok(());
+            let Stage { renderer, target, scene, .. } = &stage;
+            let record = |commands: &mut gpu::CommandBuffer| {
+                recorded = renderer.record_band(commands, target, scene, &view, Band { number, of });
+            };
+            stage.device.run_once("band", record).unwrap();
+            recorded.unwrap();
+            let so_far = stage.target.read().unwrap();
+            assert_eq!(so_far == whole, number + 1 == of, "band {number} of {of}");
+        }
+    }
 }
 
 #[test]

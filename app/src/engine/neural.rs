@@ -11,7 +11,7 @@ use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
 use network::geometry::{Extent, Geometry};
 use network::plan::Plan;
 use network::replay::{Conditions, Ledger, ReplayRoute};
-use renderer::{GBuffer, View};
+use renderer::{Band, GBuffer, View};
 
 use super::host::{Host, Running};
 use super::pace::Pace;
@@ -28,6 +28,11 @@ pub(super) const STAMPS: u32 = stages::FIRST_STAMP + stages::COUNT as u32 - 1;
 /// A frame that runs shorter than this goes as one submission when a retained route is asked for.
 const WHOLE: Duration = Duration::from_millis(250);
 
+/// Most bands that the scene image of a frame is divided into.
+const MOST_BANDS: f64 = 16.0;
+/// Milliseconds that the first scene image is taken to take on a processor, where nothing is known yet.
+const FIRST_SCENE: f64 = 200.0;
+
 /// Everything of one frame size that the network needs; extent lifetime.
 pub struct Neural {
     /// Recordings are gone before anything that they refer to.
@@ -42,6 +47,8 @@ pub struct Neural {
     pub(super) gbuffer: Arc<GBuffer>,
     /// Whether the scene image is another one's, who renders it.
     guest: bool,
+    /// Milliseconds that the scene image of the last frame took.
+    scene_ms: Option<f64>,
     total_cost: u64,
     /// What computes the network where the device does not.
     host: Option<Host>,
@@ -79,6 +86,9 @@ pub struct Job {
     view: View,
     parameters: Parameters,
     next: usize,
+    /// Bands of its scene image that are drawn, and all of them once the first is.
+    drawn: u32,
+    bands: Option<u32>,
     done_cost: u64,
     begun: Instant,
     flight: Option<Flight>,
@@ -192,6 +202,7 @@ impl Neural {
             network,
             gbuffer,
             guest,
+            scene_ms: None,
             total_cost,
             host,
             tap: None,
@@ -245,6 +256,8 @@ impl Neural {
             view,
             parameters: Parameters { seed: clock.counter(), history_valid, ..parameters },
             next: 0,
+            drawn: 0,
+            bands: None,
             done_cost: 0,
             begun: Instant::now(),
             flight: None,
@@ -403,7 +416,36 @@ impl Neural {
         self.snapshot.as_ref().filter(|snapshot| snapshot.parameters().is_some())
     }
 
+    /// Into how many bands the scene image of a frame is divided: so many that each is about as long as a slice.
+    fn bands(&self, studio: &Studio, pace: &Pace) -> u32 {
+        if self.guest {
+            return 1;
+        }
+        let ms = self.scene_ms.unwrap_or(if studio.device.caps().is_cpu { FIRST_SCENE } else { 0.0 });
+        (ms / (1000.0 * pace.target().as_secs_f64())).ceil().clamp(1.0, MOST_BANDS) as u32
+    }
+
+    /// Submits a band of the scene image and nothing else.
+    fn submit_band(&mut self, studio: &Studio, job: &mut Job, band: Band) -> Result<()> {
+        let cmd = &mut self.commands;
+        cmd.begin()?;
+        cmd.reset_timestamps(&self.stamps);
+        cmd.write_timestamp(&self.stamps, 0);
+        studio.renderer.record_band(cmd, &self.gbuffer, &studio.scene, &job.view, band)?;
+        (1..stages::FIRST_STAMP).for_each(|stamp| cmd.write_timestamp(&self.stamps, stamp));
+        cmd.end()?;
+        let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
+        job.flight = Some(Flight { stages: Vec::new(), ticket, cost: 0, submitted: Instant::now() });
+        job.drawn += 1;
+        Ok(())
+    }
+
     fn submit(&mut self, studio: &Studio, job: &mut Job, pace: &Pace) -> Result<()> {
+        let bands = *job.bands.get_or_insert_with(|| self.bands(studio, pace));
+        if job.next == 0 && job.drawn + 1 < bands {
+            let band = Band { number: job.drawn, of: bands };
+            return self.submit_band(studio, job, band);
+        }
         let steps = self.network.steps();
         let mut slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
         let asked = self.retain.controller.requested().is_retained();
@@ -415,7 +457,7 @@ impl Neural {
             slice = 0..0;
         }
         let (first, last) = (job.next == 0, !job.held && if on_host { job.next == 1 } else { slice.end == steps });
-        let whole = !on_host && slice == (0..steps);
+        let whole = !on_host && bands == 1 && slice == (0..steps);
         // Nothing but the frame: nothing is copied in its midst, and its end does not wait for others.
         let plain = self.tap.is_none() && self.snapshot.is_none() && !job.held;
         let conditions = Conditions {
@@ -438,7 +480,8 @@ impl Neural {
         let mut scene = Duration::ZERO;
         if first && !self.guest {
             let drawn = Instant::now();
-            studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
+            let band = Band { number: job.drawn, of: bands };
+            studio.renderer.record_band(cmd, &self.gbuffer, &studio.scene, &job.view, band)?;
             scene = drawn.elapsed();
             ledger.external("scene", cmd.dispatches());
         }
@@ -543,6 +586,9 @@ impl Neural {
         }
         if self.host.is_none() {
             pace.finished(flight.cost, took);
+        }
+        if job.next > 0 && job.times.scene > 0.0 {
+            self.scene_ms = Some(job.times.scene);
         }
         match job.whole.take() {
             Some(conditions) if job.next == self.network.steps() => self.prepare_replay(studio, &conditions),

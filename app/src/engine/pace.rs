@@ -35,6 +35,11 @@ impl Pace {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
+    /// How long a slice is wished to take.
+    pub fn target(&self) -> Duration {
+        self.target
+    }
+
     /// Wishes for slices of another duration.
     pub fn set_target(&mut self, target: Duration) {
         self.budget *= target.as_secs_f64() / self.target.as_secs_f64();

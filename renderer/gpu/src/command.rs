@@ -310,16 +310,9 @@ impl CommandBuffer {
     /// `push` must have the size of the shader's push constant block. A zero in `groups` records
     /// nothing.
     pub fn dispatch(&mut self, pipeline: &ComputePipeline, set: &DescriptorSet, push: &[u8], groups: [u32; 3]) {
-        let limit = self.device().caps().limits.max_workgroup_count;
-        for (count, limit) in groups.iter().zip(limit) {
-            let name = pipeline.name();
-            let check = Error::check_limit(name, u64::from(*count), limit.into(), "maxComputeWorkGroupCount");
-            if !self.ok(check) {
-                return;
-            }
-        }
         let generated = self.stream.is_some();
-        if groups.contains(&0) || !self.bind(pipeline, set, push, !generated) {
+        let fits = self.groups_fit(pipeline, [0; 3], groups);
+        if !fits || groups.contains(&0) || !self.bind(pipeline, set, push, !generated) {
             return;
         }
         self.dispatches += 1;
@@ -332,6 +325,40 @@ impl CommandBuffer {
             // SAFETY: recording; pipeline, set and push constants are bound, counts in limits.
             unsafe { device.ash().cmd_dispatch(raw, groups[0], groups[1], groups[2]) };
         });
+    }
+
+    /// The same over `groups` workgroups of which the first is `first`, as a part of a larger dispatch. The pipeline has to be
+    /// a [`ComputePipeline::based`] one.
+    pub fn dispatch_from(
+        &mut self,
+        pipeline: &ComputePipeline,
+        set: &DescriptorSet,
+        push: &[u8],
+        first: [u32; 3],
+        groups: [u32; 3],
+    ) {
+        if !pipeline.is_based() || self.stream.is_some() {
+            return self.fail(Error::usage(pipeline.name(), "it was not made for dispatches that begin anywhere"));
+        }
+        let fits = self.groups_fit(pipeline, first, groups);
+        if !fits || groups.contains(&0) || !self.bind(pipeline, set, push, true) {
+            return;
+        }
+        self.dispatches += 1;
+        self.record(|device, raw| {
+            let ([x, y, z], [columns, rows, layers]) = (first, groups);
+            // SAFETY: as for `dispatch`; the pipeline has the flag for a base, and base and counts together are in limits.
+            unsafe { device.ash().cmd_dispatch_base(raw, x, y, z, columns, rows, layers) };
+        });
+    }
+
+    /// Whether workgroups are in the device's limits; a mistake is kept.
+    fn groups_fit(&mut self, pipeline: &ComputePipeline, first: [u32; 3], groups: [u32; 3]) -> bool {
+        let limits = self.device().caps().limits.max_workgroup_count;
+        first.iter().zip(groups).zip(limits).all(|((first, count), limit)| {
+            let end = u64::from(*first) + u64::from(count);
+            self.ok(Error::check_limit(pipeline.name(), end, limit.into(), "maxComputeWorkGroupCount"))
+        })
     }
 
     /// Runs a compute shader over workgroups counted by three words in `buffer` at `offset`,

@@ -30,6 +30,8 @@ pub struct ComputePipeline {
     shader: &'static Shader,
     workgroup_size: [u32; 3],
     constants: Vec<(u32, u32)>,
+    /// Whether [`crate::CommandBuffer::dispatch_from`] may begin anywhere.
+    based: bool,
     name: String,
     device: Arc<Device>,
     _live: LiveToken,
@@ -44,6 +46,14 @@ impl ComputePipeline {
         Self::with(device, &PipelineDesc { name, shader, constants, subgroup_size: None })
     }
 
+    /// The same, for [`crate::CommandBuffer::dispatch_from`].
+    ///
+    /// # Errors
+    /// See [`ComputePipeline::with`].
+    pub fn based(device: &Arc<Device>, shader: &'static Shader, constants: &[(u32, u32)], name: &str) -> Result<Self> {
+        Self::build(device, &PipelineDesc { name, shader, constants, subgroup_size: None }, true)
+    }
+
     /// Creates a pipeline.
     ///
     /// # Errors
@@ -51,6 +61,10 @@ impl ComputePipeline {
     /// require the subgroup size, [`Error::Limit`] when workgroup, shared memory or push
     /// constants are too large, [`Error::Usage`] for a constant the shader does not have.
     pub fn with(device: &Arc<Device>, desc: &PipelineDesc<'_>) -> Result<Self> {
+        Self::build(device, desc, false)
+    }
+
+    fn build(device: &Arc<Device>, desc: &PipelineDesc<'_>, based: bool) -> Result<Self> {
         let workgroup_size = check(device, desc)?;
         let (name, shader) = (desc.name, desc.shader);
         let mut built = Self {
@@ -60,6 +74,7 @@ impl ComputePipeline {
             shader,
             workgroup_size,
             constants: desc.constants.to_vec(),
+            based,
             name: name.to_owned(),
             _live: device.live("ComputePipeline", name),
             device: Arc::clone(device),
@@ -67,7 +82,7 @@ impl ComputePipeline {
         // From here on a failure drops `built`, which destroys what exists.
         built.set_layout = set_layout(device, shader.info.bindings, name)?;
         built.layout = layout(device, built.set_layout, shader.info.push_constant_size, name)?;
-        built.raw = pipeline(device, desc, built.layout)?;
+        built.raw = pipeline(device, desc, built.layout, based)?;
         device.names.set(built.set_layout, name);
         device.names.set(built.layout, name);
         device.names.set(built.raw, name);
@@ -106,6 +121,11 @@ impl ComputePipeline {
     #[must_use]
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.workgroup_size
+    }
+
+    /// Whether a dispatch may begin at another workgroup than the first.
+    pub(crate) fn is_based(&self) -> bool {
+        self.based
     }
 
     /// The debug name.
@@ -220,7 +240,7 @@ fn layout(
         .map_err(|code| device.creation_failed("vkCreatePipelineLayout", name, 0, code))
 }
 
-fn pipeline(device: &Device, desc: &PipelineDesc<'_>, layout: vk::PipelineLayout) -> Result<vk::Pipeline> {
+fn pipeline(device: &Device, desc: &PipelineDesc<'_>, layout: vk::PipelineLayout, based: bool) -> Result<vk::Pipeline> {
     let ash = device.ash();
     let words: Vec<u32> =
         desc.shader.spirv.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
@@ -244,7 +264,8 @@ fn pipeline(device: &Device, desc: &PipelineDesc<'_>, layout: vk::PipelineLayout
         required = required.required_subgroup_size(size);
         stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS).push_next(&mut required);
     }
-    let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+    let flags = if based { vk::PipelineCreateFlags::DISPATCH_BASE } else { vk::PipelineCreateFlags::empty() };
+    let info = vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(layout);
     // SAFETY: module, layout and specialization data are alive; the pipeline cache synchronises
     // itself.
     let result = unsafe { ash.create_compute_pipelines(device.pipeline_cache, &[info], None) };

@@ -37,6 +37,31 @@ fn a_dispatch_fills_a_buffer() {
 }
 
 #[test]
+fn a_dispatch_may_begin_anywhere() {
+    let device = TestDevice::open().unwrap();
+    let shader = shaders::shader("test/fill").unwrap();
+    let fill = ComputePipeline::based(&device, shader, &[], "fill").unwrap();
+    let data = buffer(&device, "data", 4 * 1000);
+    let mut arena = DescriptorArena::new(&device, "sets", 1).unwrap();
+    let set = arena.allocate(&fill, &[Bind::buffer(0, &data)]).unwrap();
+    device
+        .run_once("fill", |cmd| {
+            cmd.fill_buffer(&data, 0, 4000, 0);
+            cmd.transfer_to_compute_barrier();
+            cmd.dispatch_from(&fill, &set, push(&[1000, 7]), [3, 0, 0], [2, 1, 1]);
+        })
+        .unwrap();
+    let got = words(&device.download(&data, 0, 4000).unwrap());
+    let wished = |i: u32| if (3 * 64..5 * 64).contains(&i) { i + 7 } else { 0 };
+    assert_eq!(got, (0..1000).map(wished).collect::<Vec<u32>>());
+    // Another pipeline promises no such thing.
+    let plain = pipeline(&device, "test/fill", &[]);
+    let refused =
+        device.run_once("fill", |cmd| cmd.dispatch_from(&plain, &set, push(&[1000, 7]), [1, 0, 0], [1, 1, 1]));
+    assert!(refused.is_err_and(|error| error.to_string().contains("begin anywhere")));
+}
+
+#[test]
 fn a_specialized_workgroup_size_is_used() {
     let device = TestDevice::open().unwrap();
     let fill = pipeline(&device, "test/fill", &[(0, 16)]);
