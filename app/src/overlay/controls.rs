@@ -127,5 +127,7 @@ fn mark(ui: &mut egui::Ui, settings: &Settings, status: &Status, control: &Contr
         Seen::NoEffect => ("ignored", format!("this model's weights for {lanes} are all zero: no effect")),
         Seen::Partly => ("unseen", format!("this model's weights for {lanes} are all zero; the other effect stays")),
     };
-    ui.label(RichText::new(text).small().color(Color32::from_gray(150))).on_hover_text(hint);
+    let label = ui.label(RichText::new(text).small().color(Color32::from_gray(150)));
+    places::note(ui, &format!("{}.{text}", control.id), &label);
+    label.on_hover_text(hint);
 }

@@ -3,8 +3,8 @@
 use egui::{Align2, Color32, ComboBox, FontId, Mesh, Pos2, Rect, Shape, Slider, pos2, vec2};
 use network::metrics::heat_color;
 
-use super::Status;
 use super::labels::BACK;
+use super::{Status, places};
 use crate::window::debug_view::{self, DebugView, NEAR, NOISE, ViewSettings};
 use crate::window::layout::{Compare, CompareMode, Difference, GAIN};
 
@@ -19,11 +19,15 @@ pub fn controls(ui: &mut egui::Ui, compare: &mut Compare) {
         CompareMode::Difference => {
             ui.horizontal(|ui| {
                 for kind in Difference::ALL {
-                    ui.selectable_value(&mut compare.difference, kind, kind.label()).on_hover_text("G");
+                    let choice = ui.selectable_value(&mut compare.difference, kind, kind.label());
+                    places::note(ui, &format!("difference.{}", kind.label().to_lowercase()), &choice);
+                    choice.on_hover_text("G");
                 }
             });
             if compare.difference != Difference::Flip {
-                ui.add(Slider::new(&mut compare.gain, GAIN).logarithmic(true).fixed_decimals(0).text("Gain"));
+                let gain =
+                    ui.add(Slider::new(&mut compare.gain, GAIN).logarithmic(true).fixed_decimals(0).text("Gain"));
+                places::note(ui, "gain", &gain);
             }
         }
         CompareMode::View => view_controls(ui, &mut compare.view),
@@ -32,45 +36,59 @@ pub fn controls(ui: &mut egui::Ui, compare: &mut Compare) {
 }
 
 fn view_controls(ui: &mut egui::Ui, view: &mut ViewSettings) {
-    ComboBox::from_id_salt("view").width(150.0).selected_text(view.kind.label()).show_ui(ui, |ui| {
+    let list = ComboBox::from_id_salt("view").width(150.0).selected_text(view.kind.label()).show_ui(ui, |ui| {
         for kind in DebugView::ALL {
-            ui.selectable_value(&mut view.kind, kind, kind.label());
+            let line = ui.selectable_value(&mut view.kind, kind, kind.label());
+            places::note(ui, &format!("view.{}", kind.id()), &line);
         }
     });
+    places::note(ui, "views", &list.response);
     match view.kind {
-        DebugView::Hdr => _ = ui.add(Slider::new(&mut view.exposure, debug_view::EXPOSURE).text("Exposure")),
-        DebugView::Depth => _ = ui.add(Slider::new(&mut view.far, debug_view::FAR).logarithmic(true).text("Far, m")),
+        DebugView::Hdr => {
+            let exposure = ui.add(Slider::new(&mut view.exposure, debug_view::EXPOSURE).text("Exposure"));
+            places::note(ui, "view.exposure", &exposure);
+        }
+        DebugView::Depth => {
+            let far = ui.add(Slider::new(&mut view.far, debug_view::FAR).logarithmic(true).text("Far, m"));
+            places::note(ui, "view.far", &far);
+        }
         DebugView::Motion => {
-            ui.add(Slider::new(&mut view.motion, debug_view::MOTION).logarithmic(true).text("Full, px"));
-            ui.checkbox(&mut view.arrows, "Arrows");
+            let full = ui.add(Slider::new(&mut view.motion, debug_view::MOTION).logarithmic(true).text("Full, px"));
+            places::note(ui, "view.full", &full);
+            let arrows = ui.checkbox(&mut view.arrows, "Arrows");
+            places::note(ui, "view.arrows", &arrows);
         }
         DebugView::Residual => {
-            ui.add(Slider::new(&mut view.gain, debug_view::RESIDUAL_GAIN).logarithmic(true).text("Gain"));
+            let gain = ui.add(Slider::new(&mut view.gain, debug_view::RESIDUAL_GAIN).logarithmic(true).text("Gain"));
+            places::note(ui, "view.gain", &gain);
         }
         DebugView::Field => {
             ui.horizontal(|ui| {
                 ui.label("Level");
-                ui.selectable_value(&mut view.level, None, "field");
-                for level in 0..6 {
-                    ui.selectable_value(&mut view.level, Some(level), level.to_string());
-                }
+                let none = ui.selectable_value(&mut view.level, None, "field");
+                places::note(ui, "view.level", &none);
+                choices(ui, "view.level", (0..6).map(Some), &mut view.level);
             });
             ui.horizontal(|ui| {
                 ui.label("Phase");
-                for phase in 0..4 {
-                    ui.selectable_value(&mut view.phase, phase, phase.to_string());
-                }
+                choices(ui, "view.phase", 0..4, &mut view.phase);
             });
         }
         DebugView::Noise => {
             ui.horizontal(|ui| {
                 ui.label("Lane");
-                for lane in 0..3 {
-                    ui.selectable_value(&mut view.lane, lane, lane.to_string());
-                }
+                choices(ui, "view.lane", 0..3, &mut view.lane);
             });
         }
         DebugView::Proxy | DebugView::History | DebugView::Weight => {}
+    }
+}
+
+/// Numbers from zero on, of which one is chosen.
+fn choices<T: PartialEq>(ui: &mut egui::Ui, name: &str, values: impl Iterator<Item = T>, chosen: &mut T) {
+    for (number, value) in values.enumerate() {
+        let choice = ui.selectable_value(chosen, value, number.to_string());
+        places::note(ui, &format!("{name}.{number}"), &choice);
     }
 }
 
@@ -123,26 +141,17 @@ pub fn show(ui: &egui::Ui, compare: &Compare, status: &Status, at: Pos2) {
                 bar(&painter, at, heat, &ends);
             }
             DebugView::Weight => {
-                let text = status.view_weight.map_or_else(
-                    || "1".to_owned(),
-                    |cap| {
-                        if cap > 0.0 {
-                            format!("1, at most {cap:.2}")
-                        } else {
-                            "1; no history in this frame".to_owned()
-                        }
-                    },
-                );
-                bar(&painter, at, heat, &["0".into(), "0.5".into(), text]);
+                bar(&painter, at, heat, &["0".into(), "0.5".into(), "1".into()]);
+                match status.view_weight {
+                    Some(cap) if cap > 0.0 => below(&painter, at, &format!("at most {cap:.2}")),
+                    Some(_) => below(&painter, at, "no history in this frame"),
+                    None => {}
+                }
             }
             DebugView::Residual => {
                 let reach = 1.0 / view.gain;
-                bar(
-                    &painter,
-                    at,
-                    grey,
-                    &[format!("{:+.3}", -reach), "0".into(), format!("{reach:+.3} of display white")],
-                );
+                bar(&painter, at, grey, &[format!("{:+.3}", -reach), "0".into(), format!("{reach:+.3}")]);
+                below(&painter, at, "of display white");
             }
             DebugView::Noise => bar(&painter, at, grey, &[format!("-{NOISE}"), "0".into(), format!("+{NOISE}")]),
             DebugView::Motion => motion(&painter, at, view),
@@ -171,6 +180,13 @@ fn bar(painter: &egui::Painter, at: Pos2, color: impl Fn(f32) -> Color32, texts:
     for ((x, anchor), text) in places.into_iter().zip(texts) {
         painter.text(pos2(x, area.bottom() + 2.0), anchor, text, font(), Color32::WHITE);
     }
+}
+
+/// A line below the texts of a bar.
+fn below(painter: &egui::Painter, at: Pos2, text: &str) {
+    let top = at + vec2(0.0, BAR.y + 28.0);
+    painter.rect_filled(Rect::from_min_size(top, vec2(BAR.x + 16.0, 18.0)), 4.0, BACK);
+    painter.text(top + vec2(8.0, 1.0), Align2::LEFT_TOP, text, font(), Color32::WHITE);
 }
 
 /// The colour wheel of directions, and what is full.

@@ -76,7 +76,8 @@ fn modes(ui: &mut egui::Ui, settings: &mut Settings) {
                 CompareMode::On if settings.sides != side::DEFAULT => "Right",
                 mode => mode.label(),
             };
-            ui.selectable_value(&mut settings.compare.mode, mode, label);
+            let choice = ui.selectable_value(&mut settings.compare.mode, mode, label);
+            places::note(ui, &format!("mode.{}", mode.id()), &choice);
         }
     });
 }
@@ -86,15 +87,23 @@ fn compare(ui: &mut egui::Ui, settings: &mut Settings) {
     let compare = &mut settings.compare;
     ui.horizontal(|ui| {
         ui.strong("View");
-        if ui.small_button("Fit").on_hover_text("0").clicked() {
+        let fit = ui.small_button("Fit").on_hover_text("0");
+        places::note(ui, "fit", &fit);
+        if fit.clicked() {
             compare.zoom = Zoom::FIT;
         }
-        if ui.small_button("1:1").on_hover_text("Z").clicked() {
+        let one = ui.small_button("1:1").on_hover_text("Z");
+        places::note(ui, "one-to-one", &one);
+        if one.clicked() {
             compare.zoom.scale = Some(1.0);
         }
-        ui.selectable_value(&mut compare.line, Line::Vertical, "|").on_hover_text("vertical wipe, V");
-        ui.selectable_value(&mut compare.line, Line::Horizontal, "\u{2014}").on_hover_text("horizontal wipe, V");
-        ui.checkbox(&mut settings.inspector, "Inspect").on_hover_text("values at the pointer, I");
+        let line = ui.selectable_value(&mut compare.line, Line::Vertical, "|").on_hover_text("vertical wipe, V");
+        places::note(ui, "line.vertical", &line);
+        let line = ui.selectable_value(&mut compare.line, Line::Horizontal, "\u{2014}");
+        places::note(ui, "line.horizontal", &line);
+        line.on_hover_text("horizontal wipe, V");
+        let inspect = ui.checkbox(&mut settings.inspector, "Inspect").on_hover_text("values at the pointer, I");
+        places::note(ui, "inspect", &inspect);
     });
     legend::controls(ui, compare);
 }
@@ -105,7 +114,9 @@ fn switches(ui: &mut egui::Ui, settings: &mut Settings, actions: &mut Vec<Action
         places::note(ui, "network", &network);
         let history = ui.checkbox(&mut settings.temporal, "History");
         places::note(ui, "history", &history);
-        if ui.add(Button::new("Reset").small()).on_hover_text("forget the history").clicked() {
+        let reset = ui.add(Button::new("Reset").small()).on_hover_text("forget the history");
+        places::note(ui, "history.reset", &reset);
+        if reset.clicked() {
             actions.push(Action::ResetHistory);
         }
     });

@@ -59,6 +59,21 @@ impl DebugView {
         }
     }
 
+    /// Its name in files.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Hdr => "hdr",
+            Self::Proxy => "proxy",
+            Self::Depth => "depth",
+            Self::Motion => "motion",
+            Self::History => "history",
+            Self::Residual => "residual",
+            Self::Weight => "weight",
+            Self::Field => "field",
+            Self::Noise => "noise",
+        }
+    }
+
     /// The view so many places further in the list, around its ends.
     pub fn moved(self, by: isize) -> Self {
         let place = Self::ALL.iter().position(|view| *view == self).unwrap_or(0) as isize;
@@ -188,6 +203,7 @@ mod tests {
         assert_eq!(DebugView::Hdr.moved(-1), DebugView::Noise);
         for (place, view) in DebugView::ALL.into_iter().enumerate() {
             assert_eq!(view as usize, place);
+            assert_eq!(serde_json::json!(view), view.id());
         }
     }
 

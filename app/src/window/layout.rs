@@ -28,6 +28,18 @@ impl CompareMode {
     /// All modes, in the order of their keys 1 to 6.
     pub const ALL: [Self; 6] = [Self::Off, Self::On, Self::Wipe, Self::Side, Self::Difference, Self::View];
 
+    /// Its name in files.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Wipe => "wipe",
+            Self::Side => "side",
+            Self::Difference => "difference",
+            Self::View => "view",
+        }
+    }
+
     /// A short name for buttons.
     pub fn label(self) -> &'static str {
         match self {
