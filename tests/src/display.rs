@@ -54,6 +54,14 @@ impl Display {
         screen::read(&self.framebuffer.path().join("Xvfb_screen0")).expect("Xvfb's framebuffer")
     }
 
+    /// One pixel of the screen: much less work than the whole picture.
+    ///
+    /// # Panics
+    /// When Xvfb's framebuffer file cannot be read, or the screen does not reach so far.
+    pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
+        screen::pixel(&self.framebuffer.path().join("Xvfb_screen0"), x, y).expect("Xvfb's framebuffer")
+    }
+
     /// Runs xdotool and gives what it prints.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod controls;
 pub mod display;
 pub mod faults;
 pub mod fixture;

@@ -2,7 +2,7 @@
 //! dump format: a header of big-endian words, a colour map, then rows of pixels.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use image::RgbImage;
@@ -36,6 +36,27 @@ pub fn read(file: &Path) -> io::Result<RgbImage> {
     decode(&bytes).ok_or_else(|| {
         io::Error::new(io::ErrorKind::InvalidData, format!("{} is no 24-bit window dump", file.display()))
     })
+}
+
+/// Reads one pixel of the screen that Xvfb maps to `file`.
+///
+/// # Errors
+/// When the file cannot be read or is no 32-bit dump that reaches so far.
+pub fn pixel(file: &Path, x: u32, y: u32) -> io::Result<[u8; 3]> {
+    let mut file = fs::File::open(file)?;
+    let mut words = [0; 100];
+    file.read_exact(&mut words)?;
+    let word = |index: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| words[index * 4 + byte]));
+    let (header, width, height, stride, colors) = (word(0), word(4), word(5), word(12), word(19));
+    if word(11) != 32 || x >= width || y >= height {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no pixel {x}, {y} in the dump")));
+    }
+    let at = u64::from(header) + 12 * u64::from(colors) + u64::from(y) * u64::from(stride) + 4 * u64::from(x);
+    file.seek(SeekFrom::Start(at))?;
+    let mut raw = [0; 4];
+    file.read_exact(&mut raw)?;
+    let [_, r, g, b] = if word(7) == 0 { u32::from_le_bytes(raw) } else { u32::from_be_bytes(raw) }.to_be_bytes();
+    Ok([r, g, b])
 }
 
 fn decode(bytes: &[u8]) -> Option<RgbImage> {
@@ -126,6 +147,20 @@ mod tests {
         assert!(decode(&dump(3, 2, 16)).is_none());
         assert!(decode(&dump(3, 2, 32)[..120]).is_none());
         assert!(decode(&[]).is_none());
+    }
+
+    #[test]
+    fn a_pixel_is_that_of_the_whole_picture() -> io::Result<()> {
+        let file = tempfile::NamedTempFile::new()?;
+        fs::write(file.path(), dump(3, 2, 32))?;
+        let picture = read(file.path())?;
+        for (x, y, one) in picture.enumerate_pixels() {
+            assert_eq!(pixel(file.path(), x, y)?, one.0);
+        }
+        assert!(pixel(file.path(), 3, 0).is_err() && pixel(file.path(), 0, 2).is_err());
+        fs::write(file.path(), dump(3, 2, 16))?;
+        assert!(pixel(file.path(), 0, 0).is_err());
+        Ok(())
     }
 
     #[test]

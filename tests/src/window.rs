@@ -190,12 +190,18 @@ impl Viewer {
     /// When it does not come to the screen.
     #[track_caller]
     pub fn place(&self, name: &str) -> [u32; 4] {
-        let mut found = None;
+        // A list that has just been opened is measured first and lies elsewhere after: only a place that stays is one.
+        let mut found: Option<Vec<u32>> = None;
+        let mut since = 0;
         self.wait_for(SOON, &format!("{name} on the screen"), |state| {
-            found = state["places"][name]
+            let presented = state["status"]["presented"].as_u64().unwrap_or(0);
+            let now = state["places"][name]
                 .as_array()
                 .map(|sides| sides.iter().map(|side| side.as_u64().unwrap_or(0) as u32).collect::<Vec<_>>());
-            found.is_some()
+            if now != found {
+                (found, since) = (now, presented);
+            }
+            found.is_some() && presented >= since + 2
         });
         found.and_then(|sides| sides.try_into().ok()).unwrap_or_default()
     }

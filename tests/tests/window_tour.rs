@@ -7,41 +7,36 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use nrview_tests::controls::{Place, RAIL, number, value};
 use nrview_tests::display::wait_until;
 use nrview_tests::screen::{Rect, contrast, difference};
 use nrview_tests::window::{SLOW, SOON, Viewer};
 use serde_json::{Value, json};
 
-/// A window that is high enough for all of the panel.
-const TALL: (u32, u32) = (1280, 1640);
-/// In the picture, beside the panel and below the labels.
-const IMAGE: Rect = Rect { x: 300, y: 330, width: 950, height: 950 };
-/// Width of a slider's rail, in pixels.
-const RAIL: u32 = 80;
-
-fn number(state: &Value, path: &str) -> f64 {
-    state.pointer(path).and_then(Value::as_f64).unwrap_or(f64::NAN)
-}
+/// A window that is high enough for all of the panel, and no wider than it needs to be: drawing it takes from the frames.
+const TALL: (u32, u32) = (800, 1400);
+/// In the picture, beside the panel.
+const IMAGE: Rect = Rect { x: 300, y: 460, width: 480, height: 480 };
 
 /// Every control that is a slider, with the control that has to be switched for it to be active.
-const SLIDERS: [(&str, Option<(&str, f64)>); 18] = [
+const SLIDERS: [(&str, Option<(&str, bool)>); 18] = [
     ("intensity", None),
     ("color-strength", None),
     ("tone", None),
     ("structure", None),
-    ("skin", Some(("skin-follows", 0.0))),
-    ("paper-white", Some(("auto-white", 0.0))),
-    ("white-low", Some(("auto-white", 1.0))),
-    ("white-high", Some(("auto-white", 1.0))),
+    ("skin", Some(("skin-follows", false))),
+    ("paper-white", Some(("auto-white", false))),
+    ("white-low", Some(("auto-white", true))),
+    ("white-high", Some(("auto-white", true))),
     ("history-cap", None),
     ("reset-every", None),
-    ("exposure", Some(("custom", 1.0))),
-    ("contrast", Some(("custom", 1.0))),
-    ("gamma", Some(("custom", 1.0))),
-    ("saturation", Some(("custom", 1.0))),
-    ("hue", Some(("custom", 1.0))),
-    ("vibrance", Some(("custom", 1.0))),
-    ("strength", Some(("custom", 1.0))),
+    ("exposure", Some(("custom", true))),
+    ("contrast", Some(("custom", true))),
+    ("gamma", Some(("custom", true))),
+    ("saturation", Some(("custom", true))),
+    ("hue", Some(("custom", true))),
+    ("vibrance", Some(("custom", true))),
+    ("strength", Some(("custom", true))),
     ("style", None),
 ];
 
@@ -58,41 +53,12 @@ const BOXES: [&str; 9] = [
     "reflections",
 ];
 
-fn value(state: &Value, control: &str) -> f64 {
-    number(state, &format!("/controls/{control}/value"))
-}
-
-/// Ticks or clears a box.
-fn tick(viewer: &Viewer, control: &str, to: f64) {
-    if value(&viewer.state(), control) != to {
-        let [x, y, width, _] = viewer.place(control);
-        viewer.display.click(x - width / 2 + 8, y);
-        viewer.wait_for(SOON, control, |state| value(state, control) == to);
-    }
-}
-
-/// Drags a slider to an end, or presses into its middle. Returns the slider's picture.
-fn slide(viewer: &Viewer, control: &str, end: &str) -> image::RgbImage {
+/// Drags a slider to a place. Returns the slider's picture.
+fn slide(viewer: &Viewer, control: &str, to: Place) -> image::RgbImage {
+    viewer.slide(control, to);
+    thread::sleep(Duration::from_millis(150));
     let [x, y, width, height] = viewer.place(control);
     let left = x - width / 2;
-    let go = |x: u32| {
-        viewer.display.xdotool(&["mousemove", &x.to_string(), &y.to_string()]);
-        thread::sleep(Duration::from_millis(40));
-    };
-    go(left + RAIL / 2);
-    viewer.display.xdotool(&["mousedown", "1"]);
-    thread::sleep(Duration::from_millis(40));
-    match end {
-        "low" => go(left.saturating_sub(6)),
-        "high" => go(left + RAIL + 12),
-        _ => {}
-    }
-    viewer.display.xdotool(&["mouseup", "1"]);
-    let wanted = number(&viewer.state(), &format!("/controls/{control}/{end}"));
-    let ends = ["low", "high"].map(|end| number(&viewer.state(), &format!("/controls/{control}/{end}")));
-    let near = if end == "middle" { 0.1 * (ends[1] - ends[0]) } else { 1e-6 };
-    viewer.wait_for(SOON, &format!("{control} {end}"), |state| (value(state, control) - wanted).abs() <= near);
-    thread::sleep(Duration::from_millis(150));
     image::imageops::crop_imm(&viewer.display.picture(), left, y - height / 2, RAIL + 60, height).to_image()
 }
 
@@ -105,24 +71,24 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// Every slider at one end, then a frame from the network: its picture.
-fn all_at(viewer: &Viewer, end: &str, pictures: &mut [Vec<image::RgbImage>]) -> image::RgbImage {
+fn all_at(viewer: &Viewer, to: Place, pictures: &mut [Vec<image::RgbImage>]) -> image::RgbImage {
     for (index, (control, enabler)) in SLIDERS.iter().enumerate() {
-        if let Some((enabler, to)) = enabler {
-            tick(viewer, enabler, *to);
+        if let Some((enabler, enabled)) = enabler {
+            viewer.tick(enabler, *enabled);
         }
         if *control == "style" {
-            let choice = ["low", "middle", "high"].iter().position(|one| *one == end).unwrap_or(0);
+            let choice = Place::ALL.iter().position(|one| *one == to).unwrap_or(0);
             viewer.click_on(&format!("style.{choice}"));
             viewer.wait_for(SOON, "the style", |state| value(state, "style") == choice as f64);
             continue;
         }
-        pictures[index].push(slide(viewer, control, end));
+        pictures[index].push(slide(viewer, control, to));
     }
     // In between, strength and intensity would show little at their low ends.
     viewer.display.key("n");
     viewer.wait_for_frames(1);
     let picture = viewer.display.picture();
-    viewer.screenshot(&format!("controls-{end}"));
+    viewer.screenshot(&format!("controls-{}", to.name()));
     viewer.display.key("n");
     viewer.wait_for(SOON, "the network is off", |state| state["network"] == false);
     picture
@@ -134,8 +100,8 @@ fn a_person_goes_through_everything() {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let shots = format!("--screenshots={}", folder.path().display());
     let settings = r#"{"hinted": true, "clip_frames": 3, "clip_files": true}"#;
-    let arguments = ["--split=side", "--size=64x64", "--model=starter", &shots];
-    let viewer = Viewer::start_with((1300, 1700), settings, &arguments);
+    let arguments = ["--split=side", "--size=64x64", "--model=starter", "--route=auto", &shots];
+    let viewer = Viewer::start_with((1300, 1420), settings, &arguments);
     let display = &viewer.display;
     display.xdotool(&["windowsize", &viewer.window, &TALL.0.to_string(), &TALL.1.to_string()]);
     viewer.wait_for(SOON, "the window's size", |state| state["window"] == json!([TALL.0, TALL.1]));
@@ -209,7 +175,7 @@ fn a_person_goes_through_everything() {
     viewer.click_on("custom.header");
     viewer.place("strength");
     let mut sliders = vec![Vec::new(); SLIDERS.len()];
-    let pictures = ["low", "middle", "high"].map(|end| all_at(&viewer, end, &mut sliders));
+    let pictures = Place::ALL.map(|to| all_at(&viewer, to, &mut sliders));
     for (pictures, (control, _)) in sliders.iter().zip(SLIDERS) {
         for (one, other) in [(0, 1), (1, 2), (0, 2)] {
             let (Some(one), Some(other)) = (pictures.get(one), pictures.get(other)) else { continue };
@@ -222,6 +188,7 @@ fn a_person_goes_through_everything() {
         assert!(by > 0.5, "the controls change the picture: {by}");
     }
     // The way back: of one control, then of all.
+    slide(&viewer, "tone", Place::Low);
     viewer.click_on("tone.reset");
     viewer
         .wait_for(SOON, "the tone's default", |state| value(state, "tone") == number(state, "/controls/tone/default"));
@@ -233,17 +200,17 @@ fn a_person_goes_through_everything() {
         let before = value(&viewer.state(), control);
         let active = viewer.state()["controls"][control]["active"] == true;
         assert!(active, "{control} can be ticked");
-        tick(&viewer, control, 1.0 - before);
-        tick(&viewer, control, before);
+        viewer.tick(control, before == 0.0);
+        viewer.tick(control, before != 0.0);
     }
     let shown = display.picture();
-    tick(&viewer, "shadows", 0.0);
+    viewer.tick("shadows", false);
     viewer.settle();
     assert!(difference(&shown, &display.picture(), IMAGE) > 0.2, "shadows are gone");
-    tick(&viewer, "shadows", 1.0);
+    viewer.tick("shadows", true);
 
     // A preset: kept, changed, loaded, deleted.
-    slide(&viewer, "intensity", "low");
+    slide(&viewer, "intensity", Place::Low);
     viewer.type_into("preset.name", "faint one");
     viewer.click_on("preset.save");
     viewer.wait_for(SOON, "the preset", |state| state["status"]["presets"] == json!(["faint one"]));
