@@ -267,7 +267,7 @@ fn bounds(viewer: &Viewer) {
             frame(viewer, 1)
         });
         println!("{control}: paper white {whites:.3?} with {asked:.3} asked for");
-        let apart = |a: f64, b: f64| (a / b).log2().abs() > 0.2;
+        let apart = |a: f64, b: f64| (a / b).log2().abs() > 0.1;
         assert!(apart(whites[0], whites[1]) && apart(whites[1], whites[2]) && apart(whites[0], whites[2]));
         all_differ(control, &pictures);
         viewer.take_back(control);
