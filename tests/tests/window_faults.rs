@@ -48,6 +48,30 @@ fn a_lost_device_is_opened_anew_with_all_that_was_chosen_and_a_second_loss_ends_
 }
 
 #[test]
+fn a_lost_device_leaves_the_camera_where_it_was() {
+    let viewer = start("submit:1200", &ARGUMENTS);
+    viewer.wait_for(SLOW, "the scene", |state| presented(state) >= 3);
+    let first = viewer.state()["camera"].clone();
+    viewer.display.xdotool(&["keydown", "w"]);
+    std::thread::sleep(Duration::from_secs(1));
+    viewer.display.xdotool(&["keyup", "w"]);
+    viewer.display.key("p");
+    viewer.wait_for(SOON, "the camera has left its path", |state| state["path"] == false && state["paused"] == true);
+    viewer.settle();
+    let flown = viewer.state()["camera"].clone();
+    assert!(flown["position"].is_array() && flown != first, "{flown}");
+    assert!(!viewer.log().contains("opened anew"), "the device was lost too soon for this test");
+    nrview_tests::display::wait_until(SLOW, "the device is opened anew", || viewer.log().contains("opened anew"));
+    viewer.wait_for(SLOW, "frames of the new device", |state| (3..100).contains(&presented(state)));
+    viewer.settle();
+    let state = viewer.state();
+    assert_eq!((&state["camera"], &state["path"]), (&flown, &Value::Bool(false)), "the camera is where it was");
+    assert_eq!(state["paused"], true);
+    let (_, code, log) = viewer.quit();
+    assert_eq!(code, Some(0), "{log}");
+}
+
+#[test]
 fn a_full_disk_leaves_the_old_settings_whole_and_the_window_open() {
     let viewer = start("write:2+", &ARGUMENTS[..2]);
     // Only the first state could be written: the end of the program tells.

@@ -17,7 +17,7 @@ use super::keys;
 use super::layout::CompareMode;
 use super::leave;
 use super::settings::Action;
-use super::viewer::{Viewer, is_lost};
+use super::viewer::{GivenUp, Viewer, is_lost};
 use super::zoom::Zoom;
 use crate::cli::Globals;
 
@@ -76,10 +76,10 @@ impl App {
         self.recovered = true;
         tracing::warn!("{error:#}; opening the device anew");
         let Some(viewer) = self.viewer.take() else { return };
-        let (window, options, settings) = viewer.give_up();
+        let GivenUp { window, options, settings, at } = viewer.give_up();
         match Viewer::new(&self.globals, options, window) {
             Ok(mut viewer) => {
-                viewer.go_on(settings);
+                viewer.go_on(settings, at);
                 self.viewer = Some(viewer);
             }
             Err(again) => {

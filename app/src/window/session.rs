@@ -300,6 +300,18 @@ impl Session {
         self.camera
     }
 
+    /// From where and when the scene is seen, and the path that the camera goes.
+    pub fn standpoint(&self) -> Standpoint {
+        Standpoint { camera: self.camera, time: self.time, path: self.studio.scene.path.clone() }
+    }
+
+    /// Sees the scene from there and then. The history begins anew.
+    pub fn stand(&mut self, at: Standpoint) {
+        self.studio.scene.path = at.path;
+        (self.camera, self.time, self.pending) = (at.camera, at.time, 0.0);
+        self.reset();
+    }
+
     /// Looks along another path from its beginning; scene time begins anew, and so does the history.
     pub fn set_path(&mut self, path: CameraPath) {
         (self.time, self.pending) = (0.0, 0.0);
@@ -351,6 +363,17 @@ impl Session {
             || self.record.is_busy()
             || self.is_loading()
     }
+}
+
+/// From where and when a scene is seen.
+#[derive(Clone, Debug)]
+pub struct Standpoint {
+    /// Where the camera is.
+    camera: Camera,
+    /// Scene time in seconds.
+    time: f64,
+    /// The path that the camera goes where nobody flies.
+    path: CameraPath,
 }
 
 /// Something that was asked for and cannot be; the viewer goes on.

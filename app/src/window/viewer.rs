@@ -26,7 +26,7 @@ use super::presets::Presets;
 use super::probe;
 use super::saved::{self, Saved};
 use super::screenshot::Screenshots;
-use super::session::{Refused, Session};
+use super::session::{Refused, Session, Standpoint};
 use super::settings::{Action, Settings};
 use crate::cli::Globals;
 use crate::cli::args::RouteArg;
@@ -40,6 +40,8 @@ mod document;
 mod gather;
 mod keep;
 mod scenes;
+
+pub use keep::GivenUp;
 
 /// How long a message stays.
 const MESSAGE: Duration = Duration::from_secs(12);
@@ -72,6 +74,8 @@ pub struct Viewer {
     scene: String,
     /// The camera's way, while it is recorded.
     flight: Option<Flight>,
+    /// From where and when the scene on its way is seen: it was shown before the device was lost.
+    returns: Option<Standpoint>,
     /// Whether a scene is shown that a failed loading leaves.
     shows_scene: bool,
     overlay: Overlay,
@@ -154,6 +158,7 @@ impl Viewer {
             arrival,
             scene: options.scene.scene.clone(),
             flight: None,
+            returns: None,
             shows_scene: !later,
             overlay: Overlay::default(),
             presets: Presets::of_user(),

@@ -68,6 +68,11 @@ impl Viewer {
             "controls": self.control_states(),
             "places": overlay::places::all(self.gui.egui_ctx()),
             "path": self.settings.path,
+            "camera": {
+                "position": self.session.camera().position.to_array(),
+                "yaw": self.session.camera().yaw,
+                "pitch": self.session.camera().pitch,
+            },
             "status": self.status,
         })
     }

@@ -10,6 +10,7 @@ use crate::cli::scene::SceneArgs;
 use crate::window::Options;
 use crate::window::loading::Loading;
 use crate::window::saved::Saved;
+use crate::window::session::Standpoint;
 use crate::window::settings::Settings;
 
 impl Viewer {
@@ -31,7 +32,7 @@ impl Viewer {
     }
 
     /// Takes everything down, the lost device too; what a person has chosen is kept, as the file and as what is returned.
-    pub fn give_up(mut self) -> (Arc<Window>, Options, Settings) {
+    pub fn give_up(mut self) -> GivenUp {
         self.keep_settings();
         self.session.finish_writing();
         let mut options = self.options.clone();
@@ -44,12 +45,32 @@ impl Viewer {
         {
             options.source = source;
         }
-        (Arc::clone(&self.window), options, self.settings.clone())
+        // A scene on its way has not been seen yet, but what a former loss has left for it may have been.
+        let at = self.returns.take().or_else(|| self.shows_scene.then(|| self.session.standpoint()));
+        GivenUp { window: Arc::clone(&self.window), options, settings: self.settings.clone(), at }
     }
 
-    /// Goes on with the settings of a viewer whose device was lost.
-    pub fn go_on(&mut self, settings: Settings) {
+    /// Goes on where a viewer was whose device was lost.
+    pub fn go_on(&mut self, settings: Settings, at: Option<Standpoint>) {
         self.settings = settings;
+        match at {
+            // The scene is loaded anew; there it is taken up.
+            at if self.arrival.is_some() => self.returns = at,
+            Some(at) => self.session.stand(at),
+            None => {}
+        }
         self.say("the GPU was lost and has been opened anew; the history begins again".to_owned());
     }
+}
+
+/// What outlives a lost device.
+pub struct GivenUp {
+    /// The window.
+    pub window: Arc<Window>,
+    /// How the viewer was started, with what is shown now.
+    pub options: Options,
+    /// What a person has chosen.
+    pub settings: Settings,
+    /// From where and when the scene was seen, if it was.
+    pub at: Option<Standpoint>,
 }

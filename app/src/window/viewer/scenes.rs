@@ -15,13 +15,16 @@ impl Viewer {
     pub(super) fn arrived(&mut self, studio: Result<Studio>, args: SceneArgs) -> Result<()> {
         match studio {
             Ok(studio) => {
-                self.settings.look.paper_white = studio.scene.paper_white;
+                let white = studio.scene.paper_white;
                 self.session.set_studio(studio)?;
                 // A way through another scene is of no use here.
                 self.flight = None;
                 self.scene = args.scene;
                 (self.shows_scene, self.message) = (true, None);
-                self.settings.path = true;
+                match self.returns.take() {
+                    Some(at) => self.session.stand(at),
+                    None => (self.settings.look.paper_white, self.settings.path) = (white, true),
+                }
                 Ok(())
             }
             Err(error) if !self.shows_scene || is_lost(&error) => Err(error),
@@ -62,6 +65,7 @@ impl Viewer {
     pub(in super::super) fn open_scene(&mut self, name: &str) {
         // The one on its way is not wanted any more.
         let args = SceneArgs::of(name);
+        self.returns = None;
         self.arrival = None;
         self.arrival = Some(Arrival::start(self.session.device(), self.session.passes(), args));
     }
