@@ -110,15 +110,16 @@ fn undo(viewer: &Viewer, control: &str, needs: &[Need]) {
 
 /// Waits until automatic paper white rests, and gives it.
 fn white(viewer: &Viewer) -> f64 {
-    let applied = |state: &Value| number(state, "/status/white/applied");
-    let mut last = f64::NAN;
+    let presented = |state: &Value| state["status"]["presented"].as_u64().unwrap_or(0);
+    let (mut last, mut since) = (f64::NAN, 0);
     viewer.wait_for(SOON, "paper white rests", |state| {
-        let rests = (applied(state) / last).ln().abs() < 1e-4;
-        last = applied(state);
+        let applied = number(state, "/status/white/applied");
+        // It moves with every drawn frame, and there may be few of them.
+        let rests = (applied / last).ln().abs() < 1e-4;
         if !rests {
-            thread::sleep(Duration::from_millis(250));
+            (last, since) = (applied, presented(state));
         }
-        rests
+        rests && presented(state) >= since + 4
     });
     last
 }
