@@ -43,8 +43,7 @@ pub fn side(text: &str) -> Result<String, String> {
 /// # Errors
 /// The bytes are no picture, or none that the network takes.
 pub fn picture(bytes: &[u8]) -> Result<[u32; 2], String> {
-    let picture = crate::cli::picture::decode(std::io::Cursor::new(bytes), &"the picture")
-        .map_err(|error| format!("{error:#}"))?;
+    let picture = crate::cli::picture::decode(bytes, &"the picture").map_err(|error| format!("{error:#}"))?;
     assert_eq!(picture.rgb.len(), picture.extent.pixels() * 3, "three bytes a pixel");
     Ok([picture.extent.width, picture.extent.height])
 }

@@ -11,6 +11,7 @@ mod gbuffer;
 pub mod gltf;
 mod gpu_data;
 mod jitter;
+pub mod jpeg;
 pub mod mesh;
 mod mipmap;
 mod motion_check;

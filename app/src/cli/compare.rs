@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow, bail};
-use image::ImageReader;
+use anyhow::{Context as _, Result, bail};
 use network::capture::{Capture, DType, RecordedFrame};
-use network::geometry::{Extent, MAX_SIDE};
+use network::geometry::Extent;
 use network::metrics::{DEFAULT_PIXELS_PER_DEGREE, Likeness, Rgb8, heat_map};
 use network::parity::Comparison;
 use serde_json::{Value, json};
 
 use super::checks::compare_tensors;
 use super::outcome::{CommandResult, Outcome};
+use super::picture::{self, Picture};
 use super::{Globals, args, progress, report, write};
 
 /// Arguments of `nrview compare`.
@@ -253,16 +253,6 @@ fn pictures(folder: &Path) -> Result<BTreeSet<String>> {
 /// An 8-bit picture of any size.
 fn read(path: &Path) -> Result<Rgb8> {
     let name = path.display();
-    let mut reader = ImageReader::open(path)
-        .and_then(ImageReader::with_guessed_format)
-        .with_context(|| format!("cannot read {name}"))?;
-    let mut limits = image::Limits::default();
-    limits.max_image_width = Some(MAX_SIDE);
-    limits.max_image_height = Some(MAX_SIDE);
-    limits.max_alloc = Some(2 << 30);
-    reader.limits(limits);
-    let decoded = reader.decode().map_err(|error| anyhow!(messages::shortened(&error)));
-    let image = decoded.with_context(|| format!("cannot decode {name}"))?.into_rgb8();
-    Rgb8::new(Extent::new(image.width(), image.height()), image.into_raw())
-        .with_context(|| format!("{name} is an empty picture"))
+    let Picture { extent, rgb } = picture::read_any(path)?;
+    Rgb8::new(extent, rgb).with_context(|| format!("{name} is an empty picture"))
 }

@@ -4,6 +4,7 @@ use super::accessor::view_bytes;
 use super::error::{Error, Result};
 use super::limits::Data;
 use super::source::{Asking, Source};
+use crate::jpeg;
 use crate::mesh::{Alpha, Image, Material, Mipmaps, TextureUse, Wrap};
 use glam::{Affine2, Mat2, Vec2, Vec3, Vec4};
 use gltf::Document;
@@ -59,6 +60,9 @@ pub(super) fn image(
         return Err(broken(format!("it has {width}x{height} pixels, and a side may have {SIDE_LIMIT}")));
     }
     data.limits.texels(u64::from(width) * u64::from(height))?;
+    if jpeg::is_one(bytes) {
+        jpeg::check(bytes, width, height).map_err(|reason| broken(format!("it {reason}")))?;
+    }
     let picture = reader()?.decode();
     go_on()?;
     let picture = picture.map_err(|e| broken(messages::shortened(&e)))?.into_rgba8();
