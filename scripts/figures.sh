@@ -79,7 +79,7 @@ stage_tensor() {
   keep_answer tensor-fixtures.json "$bin/nrview" --json parity --route tensor --fixture "${fixtures[@]}" --frames 0 --still-frames 0
 }
 
-stage_viewer() { keep overlay.json "$bin/nrview" --json bench --overlay --sizes 1920x1080 --frames 200; }
+stage_viewer() { keep overlay.json "$bin/nrview" --json bench --overlay --frames 200; }
 
 stage_loading() {
   keep loading-made.txt "$bin/examples/loading" make "$out/large.glb" 2000000 200 512

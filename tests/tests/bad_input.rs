@@ -140,7 +140,8 @@ fn weight_containers_are_validated() {
     }
     for length in [0, 63, whole.len() - 1] {
         fs::write(&path, &whole[..length]).expect("writable");
-        nrview(&["model", "validate", "--no-digest", &name], LIMIT).expect_refusal(&["w.nrw"]);
+        nrview(&["model", "validate", &name], LIMIT).expect_refusal(&["w.nrw"]);
+        nrview(&["model", "validate", "--no-digest", &name], LIMIT).expect_refusal(&["w.nrw", "--no-digest"]);
     }
 }
 

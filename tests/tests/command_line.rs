@@ -36,7 +36,7 @@ fn wrong_usage_is_a_document_too() {
         assert!(document["error"].as_str().is_some_and(|text| !text.is_empty()), "{document:#}");
     }
     let huge = u64::MAX.to_string();
-    nrview(&["model", "synth", "--digest-only", "--align", &huge], LIMIT).expect_code(2);
+    nrview(&["model", "synth", "--out", "out/never", "--align", &huge], LIMIT).expect_refusal(&["1 to 65536"]);
 }
 
 #[test]

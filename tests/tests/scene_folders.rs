@@ -212,6 +212,8 @@ fn an_interrupted_dataset_goes_on() {
 
     for (option, key) in [
         ("--seed=9", "seed: "),
+        ("--without=ao,jitter", "jitter: true there, false asked for"),
+        ("--without=ao", "without: [] there, [\"ao\"] asked for"),
         ("--exposure=1", "exposure: null there, 1.0 asked for"),
         ("--paper-white=2", "paperWhite: null there, 2.0 asked for"),
     ] {

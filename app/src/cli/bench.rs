@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use gpu::Device;
 use network::frame::Parameters;
 use network::geometry::{Extent, Geometry};
@@ -16,7 +16,8 @@ use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
-use super::scene::SceneArgs;
+use super::scene::{CHOICE, SceneArgs};
+use super::surroundings::LIGHT;
 use super::{Globals, progress, record, text};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
@@ -39,13 +40,13 @@ pub struct BenchArgs {
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
     /// Measure the viewer's overlay instead, drawn into an image of 1920x1080 with everything in it.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["sizes", "route", "arms", "warm"], conflicts_with_all = CHOICE, conflicts_with_all = LIGHT)]
     overlay: bool,
     /// Time routes of the network's commands against each other instead, frame by frame in turn.
     #[arg(long, value_enum, value_name = "ROUTE,..", value_delimiter = ',', num_args = 1..)]
     arms: Vec<ArmArg>,
     /// Frames of each arm before any counts.
-    #[arg(long, default_value = "20", value_parser = args::count)]
+    #[arg(long, default_value = "20", value_parser = args::count, requires = "arms")]
     warm: u32,
 }
 
@@ -103,6 +104,9 @@ struct MemoryUse {
 pub fn run(globals: &Globals, args: &BenchArgs) -> CommandResult {
     if args.overlay {
         return overlay(globals, args.frames);
+    }
+    if args.route == RouteArg::Cpu && args.scene.is_chosen() {
+        bail!("on route cpu the network alone is measured, without a scene; leave the scene's options out");
     }
     for size in &args.sizes {
         Geometry::new(*size)?;

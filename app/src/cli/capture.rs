@@ -17,9 +17,9 @@ use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
-use super::scene::SceneArgs;
+use super::scene::{CHOICE, SceneArgs};
 use super::seeded::FaultArgs;
-use super::surroundings::{self, Part};
+use super::surroundings::{self, LIGHT, Part};
 use super::{Globals, fixture, picture, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};
 use crate::engine::studio::{Plain, Studio};
@@ -43,7 +43,13 @@ pub struct CaptureArgs {
     #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
     size: Extent,
     /// A picture in place of the scene: PNG, JPEG or BMP. Its frames differ in their noise and have no history.
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["size", "seed", "rate", "reset_at", "no_jitter", "without"],
+        conflicts_with_all = CHOICE,
+        conflicts_with_all = LIGHT
+    )]
     image: Option<PathBuf>,
     /// Where the network runs; a scene is drawn by a Vulkan device in any case.
     #[arg(long, value_enum, default_value_t)]

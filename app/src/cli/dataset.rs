@@ -7,13 +7,14 @@ use anyhow::{Context as _, Result, bail};
 use half::f16;
 use network::frame::Parameters;
 use network::geometry::Geometry;
-use renderer::{Camera, Effects, Picture, View};
+use renderer::{Camera, Picture, View};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::outcome::{CommandResult, Outcome};
 use super::render::{RATE, RenderArgs};
+use super::surroundings::{Part, effects};
 use super::{Globals, progress, read, text, write};
 use crate::engine::studio::{Plain, Studio};
 use crate::engine::{device, fit};
@@ -53,6 +54,9 @@ struct Settings {
     samples: u32,
     seed: u32,
     jitter: bool,
+    /// Effects that are left out, in the noisy frames and in the references.
+    #[serde(default)]
+    without: Vec<Part>,
     still_camera: bool,
     device: String,
 }
@@ -133,7 +137,8 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
         rate: args.rate.unwrap_or(RATE),
         samples: args.reference.unwrap_or(SAMPLES),
         seed: scene.seed,
-        jitter: !args.no_jitter,
+        jitter: effects(&args.without, !args.no_jitter).jitter,
+        without: left_out(&args.without),
         still_camera: args.still_camera,
         device: device.caps().name.clone(),
     };
@@ -174,6 +179,12 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
         text::bytes(bytes)
     );
     Ok(Outcome::yes(json, line))
+}
+
+/// Effects to leave out, each once and in one order, so that the same choice is the same setting. The jitter has one of its
+/// own.
+fn left_out(parts: &[Part]) -> Vec<Part> {
+    [Part::Shadows, Part::Ao, Part::Reflections].into_iter().filter(|part| parts.contains(part)).collect()
 }
 
 /// A scene's name; of a path its last part, because datasets are given away.
@@ -250,7 +261,7 @@ fn view(studio: &Studio, settings: &Settings, sequence: u32, frame: u32) -> (Vie
     let view = View::between(scene, before, now, frame);
     let view = if settings.still_camera { view.with_still_camera(scene.path.at(start)) } else { view };
     let cut = !settings.still_camera && scene.path.cuts(before, now);
-    (view.with_effects(Effects { jitter: settings.jitter, ..Effects::ALL }), frame == 0 || cut)
+    (view.with_effects(effects(&settings.without, settings.jitter)), frame == 0 || cut)
 }
 
 /// A noisy frame, and its reference.

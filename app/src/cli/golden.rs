@@ -30,13 +30,13 @@ pub struct GoldenArgs {
     #[arg(long)]
     seal: bool,
     /// Size, when sealing.
-    #[arg(long, value_name = "WxH", default_value = "320x180", value_parser = args::size)]
+    #[arg(long, value_name = "WxH", default_value = "320x180", value_parser = args::size, requires = "seal")]
     size: Extent,
     /// Frames, when sealing.
-    #[arg(long, default_value = "3", value_parser = args::count)]
+    #[arg(long, default_value = "3", value_parser = args::count, requires = "seal")]
     frames: u32,
     /// Least direct host time over retained host time, when sealing; 0 times nothing.
-    #[arg(long, default_value = "0", value_parser = args::finite)]
+    #[arg(long, default_value = "0", value_parser = args::finite, requires = "seal")]
     floor: f32,
 }
 

@@ -43,9 +43,15 @@ mod verify;
 mod view;
 pub mod write;
 
+#[cfg(test)]
+mod combinations;
+
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use serde_json::json;
 
 use crate::engine::retain::ReplayArg;
@@ -144,7 +150,7 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints its outcome and returns the exit code.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
@@ -169,6 +175,23 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code.max(u8::from(leaks())))
+}
+
+/// Reads the arguments.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command().try_get_matches_from(arguments)?;
+    // The viewer's own options can stand without `view`; before another command they would say nothing.
+    if let Some(command) = matches.subcommand_name() {
+        let view = view::ViewArgs::augment_args(clap::Command::new("view"));
+        let given =
+            |option: &&clap::Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
+        if let Some(option) = view.get_arguments().find(given).and_then(clap::Arg::get_long) {
+            let message =
+                format!("--{option} stands before {command}, where it is the viewer's; put it behind, or leave it out");
+            return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
+        }
+    }
+    Cli::from_arg_matches(&matches)
 }
 
 /// Whether an object of a device is left when all is over; says so, and what a plan of faults has done.
@@ -242,8 +265,6 @@ fn run(cli: Cli) -> CommandResult {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     /// An argument of a subcommand with the name of a global option is the same one to the parser, and ends the program

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use anyhow::{Result, bail};
 use network::model::synth::{self, Preset};
 use network::model::{self, Grouping, Info, Source, WriteOptions, container, starter};
 use serde_json::json;
@@ -44,7 +45,7 @@ pub struct SynthArgs {
     #[arg(long, value_name = "BYTES", default_value = "1", value_parser = alignment)]
     align: NonZeroUsize,
     /// Write nothing, only tell the digest.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["out", "per_tensor", "align"])]
     digest_only: bool,
 }
 
@@ -78,7 +79,7 @@ pub struct PackArgs {
     out: PathBuf,
 }
 
-fn preset(name: &str) -> Result<Preset, String> {
+fn preset(name: &str) -> std::result::Result<Preset, String> {
     let names = || Preset::ALL.map(Preset::name).join(", ");
     Preset::from_name(name).ok_or_else(|| format!("unknown preset {}; give one of {}", messages::quoted(name), names()))
 }
@@ -121,12 +122,16 @@ fn run_synth(args: &SynthArgs) -> CommandResult {
 }
 
 fn run_validate(globals: &Globals, args: &ValidateArgs) -> CommandResult {
+    named_once(globals, args.path.is_some())?;
     let path = args.path.clone().or_else(|| globals.model.as_ref().map(PathBuf::from));
     let Some(path) = path else {
-        anyhow::bail!("name the model to check: nrview model validate DIR, or the file of a weight container");
+        bail!("name the model to check: nrview model validate DIR, or the file of a weight container");
     };
     // A container has one digest, of all of it; without it nothing in it is read.
     let is_container = path.is_file();
+    if is_container && args.no_digest {
+        bail!("{} is a weight container, which is not read without its digest; leave --no-digest out", path.display());
+    }
     let checked = is_container || !args.no_digest;
     let model = if is_container { container::read(&path)? } else { model::load(&path, checked)? };
     let info = Info::new(&model);
@@ -171,7 +176,18 @@ fn run_pack(globals: &Globals, args: &PackArgs) -> CommandResult {
     Ok(Outcome::yes(json!({ "file": args.out, "bytes": bytes.len() }), out))
 }
 
-fn source(globals: &Globals, named: Option<&str>) -> anyhow::Result<Source> {
+/// Refuses two names for one model.
+fn named_once(globals: &Globals, named: bool) -> Result<()> {
+    match &globals.model {
+        Some(model) if named => {
+            bail!("the model is named twice; leave --model {} or the other out", messages::quoted(model))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn source(globals: &Globals, named: Option<&str>) -> Result<Source> {
+    named_once(globals, named.is_some())?;
     match named {
         Some(text) => Ok(text.parse()?),
         None => engine::model::source(globals),
@@ -194,7 +210,7 @@ fn describe(out: &mut String, info: &Info) {
     out.push_str(&text::table(&rows));
 }
 /// An alignment of records: 1 to 65536 bytes, enough for any page size, and no way to ask for petabytes of gaps.
-fn alignment(text: &str) -> Result<NonZeroUsize, String> {
+fn alignment(text: &str) -> std::result::Result<NonZeroUsize, String> {
     match text.parse::<NonZeroUsize>() {
         Ok(value) if value.get() <= 65536 => Ok(value),
         _ => Err(format!("{text} is not a whole number from 1 to 65536")),

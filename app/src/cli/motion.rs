@@ -24,6 +24,10 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let geometry = Geometry::new(args.size)?;
     // Highlights and shadows do not move with surfaces, so their motion is none of the surfaces'.
     let scene = args.scene.load_with_bar()?.evenly_lit();
+    let scene = match args.seed {
+        Some(seed) => scene.with_seed(seed),
+        None => scene,
+    };
     let device = device::open(globals)?;
     fit::check(&device, args.size, 0)?;
     let studio = Studio::new(&device, scene)?;

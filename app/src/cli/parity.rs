@@ -20,6 +20,12 @@ use super::outcome::{CommandResult, Outcome};
 use super::quality;
 use crate::engine::{Engines, model};
 
+/// Submissions of an exact route unless told otherwise.
+const SUBMISSIONS: u32 = 3;
+/// Frames of each sequence unless told otherwise, and their size.
+const SEQUENCE: u32 = 60;
+const SIZE: Extent = Extent::new(640, 360);
+
 /// Arguments of `nrview parity`.
 #[derive(Debug, clap::Args)]
 pub struct ParityArgs {
@@ -29,24 +35,51 @@ pub struct ParityArgs {
     /// Where the network runs.
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
-    /// Production submissions that must give the same head; the CPU reference needs only one.
-    #[arg(long, default_value = "3", value_parser = args::count)]
-    submissions: u32,
-    /// On a route that is not exact: frames of the temporal sequence, and as many again of a still camera.
-    #[arg(long, value_name = "N", default_value = "60")]
-    pub frames: u32,
-    /// Size of the temporal sequence.
-    #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
-    pub size: Extent,
-    /// Frames of a still camera over which the difference must not grow.
-    #[arg(long, value_name = "N", default_value = "60")]
-    pub still_frames: u32,
+    /// On an exact route of a device: production submissions that must give the same head [default: 3].
+    #[arg(long, value_name = "N", value_parser = args::count)]
+    submissions: Option<u32>,
+    /// On a route that is not exact: frames of the temporal sequence [default: 60].
+    #[arg(long, value_name = "N")]
+    frames: Option<u32>,
+    /// On a route that is not exact: size of the temporal sequence [default: 640x360].
+    #[arg(long, value_name = "WxH", value_parser = args::size)]
+    size: Option<Extent>,
+    /// On a route that is not exact: frames of a still camera over which the difference must not grow [default: 60].
+    #[arg(long, value_name = "N")]
+    still_frames: Option<u32>,
+    /// Fixtures only, no sequence.
+    #[arg(skip)]
+    only_fixtures: bool,
 }
 
 impl ParityArgs {
     /// The usual checks of these fixtures on a route.
     pub fn of(fixtures: Vec<PathBuf>, route: RouteArg) -> Self {
-        Self { fixtures, route, submissions: 3, frames: 0, size: Extent::new(640, 360), still_frames: 0 }
+        let (submissions, frames, size, still_frames) = (None, None, None, None);
+        Self { fixtures, route, submissions, frames, size, still_frames, only_fixtures: true }
+    }
+
+    /// Frames of the sequence of a moving camera, and of a still one.
+    pub fn sequences(&self) -> [u32; 2] {
+        let most = if self.only_fixtures { 0 } else { SEQUENCE };
+        [self.frames.unwrap_or(most), self.still_frames.unwrap_or(most)]
+    }
+
+    /// Size of the sequences.
+    pub fn size(&self) -> Extent {
+        self.size.unwrap_or(SIZE)
+    }
+
+    /// Refuses options that say nothing on the route that is taken.
+    fn check(&self, exact: bool) -> Result<()> {
+        let sequence = self.frames.is_some() || self.size.is_some() || self.still_frames.is_some();
+        if exact && sequence {
+            bail!("--frames, --size and --still-frames are for routes that are not exact; leave them out on this one");
+        }
+        if self.submissions.is_some() && (!exact || self.route == RouteArg::Cpu) {
+            bail!("--submissions is for the exact route of a device; leave it out on this one");
+        }
+        Ok(())
     }
 }
 
@@ -62,6 +95,7 @@ struct Check {
 pub fn run(globals: &Globals, args: &ParityArgs) -> CommandResult {
     let fixtures = open_all(&args.fixtures)?;
     let mut engines = Engines::new(globals, args.route)?;
+    args.check(engines.is_exact())?;
     if !engines.is_exact() {
         return quality::run(globals, args, &fixtures, engines);
     }
@@ -155,7 +189,7 @@ fn check(engines: &mut Engines, args: &ParityArgs, fixture: &Fixture, model: &Mo
     let plan = Plan::new(&fixture.geometry);
     let features = features(fixture)?;
     let mut route = engines.route(&plan, model)?;
-    let submissions = if args.route == RouteArg::Cpu { 1 } else { args.submissions };
+    let submissions = if args.route == RouteArg::Cpu { 1 } else { args.submissions.unwrap_or(SUBMISSIONS) };
     let head = route.run(&features)?;
     let mut same = 1;
     for _ in 1..submissions {

@@ -43,7 +43,13 @@ pub struct ProcessArgs {
     #[arg(long, default_value = "1", value_parser = args::finite, allow_negative_numbers = true)]
     structure: f32,
     /// Skin structure; negative follows the structure. Counts with --auto-mask only.
-    #[arg(long, default_value = "-1", value_parser = args::finite, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        default_value = "-1",
+        value_parser = args::finite,
+        allow_negative_numbers = true,
+        requires = "auto_mask"
+    )]
     skin: f32,
     /// Let the network find what to treat as skin.
     #[arg(long)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use gpu::Timestamps;
 use network::exec::{self, Kernels, Network, NetworkOptions, Tuning};
 use network::frame::{Frame, FrameInputs, Parameters, SourceKind};
@@ -50,7 +50,7 @@ pub struct ProfileArgs {
     #[arg(long, value_name = "FILE.png")]
     plot: Option<PathBuf>,
     /// Measure nothing: tell what changed between two kept profiles, the largest gains and losses first.
-    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["save", "size", "frames", "route", "unfused", "plain"])]
+    #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["save", "size", "frames", "route", "unfused", "plain", "by"])]
     compare: Vec<PathBuf>,
 }
 
@@ -70,6 +70,12 @@ pub fn run(globals: &Globals, args: &ProfileArgs) -> CommandResult {
     [&args.save, &args.plot].into_iter().flatten().try_for_each(|path| write::check_file(path))?;
     if let [a, b] = args.compare.as_slice() {
         return compare(args, a, b);
+    }
+    if args.plain && !matches!(args.route, RouteArg::Auto | RouteArg::Exact) {
+        bail!("--plain is a form of the exact route; leave it or --route {} out", args.route.resolved());
+    }
+    if args.unfused && args.route == RouteArg::Cpu {
+        bail!("route cpu runs every operation by itself in any case; leave --unfused out");
     }
     let geometry = Geometry::new(args.size)?;
     let source = model::source(globals)?;

@@ -110,10 +110,11 @@ pub fn run(globals: &Globals, args: &ParityArgs, fixtures: &[Fixture], mut engin
     let mut sequences = Vec::new();
     let source = model::source(globals)?;
     let model = engines.model(&source)?;
-    for (name, frames, still) in [("moving", args.frames, false), ("still", args.still_frames, true)] {
+    let (size, [moving, standing]) = (args.size(), args.sequences());
+    for (name, frames, still) in [("moving", moving, false), ("still", standing, true)] {
         if frames > 0 {
-            let (document, summary, holds) = sequence(&mut engines, &exact, &model, args.size, frames, still)?;
-            text += &format!("{name} camera, {} of {}, {frames} frames\n{summary}", args.size, model.description());
+            let (document, summary, holds) = sequence(&mut engines, &exact, &model, size, frames, still)?;
+            text += &format!("{name} camera, {size} of {}, {frames} frames\n{summary}", model.description());
             sequences.push(json!({ "camera": name, "frames": document }));
             good &= holds;
         }
@@ -129,7 +130,7 @@ pub fn run(globals: &Globals, args: &ParityArgs, fixtures: &[Fixture], mut engin
         "driver": device.caps().driver,
         "holds": good,
         "fixtures": documents,
-        "size": args.size.to_string(),
+        "size": size.to_string(),
         "sequences": sequences,
     });
     Ok(Outcome { json, text, holds: good })

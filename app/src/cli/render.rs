@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
 use super::scene::SceneArgs;
-use super::surroundings::{Part, effects};
+use super::surroundings::{LIGHT, Part, effects};
 use super::{Globals, dataset, motion, progress, text, write};
 use crate::engine::neural::{Neural, Times};
 use crate::engine::pace::Pace;
@@ -46,17 +46,17 @@ pub struct RenderArgs {
     #[arg(long, value_name = "WxH", default_value = "640x360", value_parser = args::size)]
     pub size: Extent,
     /// Directory of the pictures; made if it is not there.
-    #[arg(long, value_name = "DIR", default_value = "out")]
+    #[arg(long, value_name = "DIR", default_value = "out", conflicts_with_all = ["check_motion", "dataset"])]
     pub out: PathBuf,
     /// Where the network runs; the scene is drawn by a Vulkan device in any case.
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["check_motion", "dataset"])]
     pub route: RouteArg,
     /// Also render the first and the last frame with N samples a pixel, and tell PSNR and FLIP of input and network
     /// against it.
     #[arg(long, value_name = "N", visible_alias = "samples-reference", value_parser = args::samples)]
     pub reference: Option<u32>,
     /// With --reference: every frame, not only the first and the last.
-    #[arg(long, requires = "reference")]
+    #[arg(long, requires = "reference", conflicts_with_all = ["check_motion", "dataset"])]
     pub reference_all: bool,
     /// Frames a second of scene time [default: 30, with --check-motion 4].
     #[arg(long, value_name = "FPS", value_parser = args::rate)]
@@ -64,30 +64,31 @@ pub struct RenderArgs {
     /// Let the camera stand still at its first place.
     #[arg(long)]
     pub still_camera: bool,
-    /// Instead of pictures: is each frame explained by the one before and the motion? No network runs.
-    #[arg(long, conflicts_with_all = ["reference", "dataset"])]
+    /// Instead of pictures: is each frame explained by the one before and the motion? In even light, without effects; no
+    /// network runs.
+    #[arg(long, conflicts_with_all = ["reference", "dataset"], conflicts_with_all = LIGHT)]
     pub check_motion: bool,
     /// Instead of pictures: sequences of noisy frames and their references as raw halves, in this folder. The same command
     /// goes on where it was interrupted. No network runs.
     #[arg(long, value_name = "DIR")]
     pub dataset: Option<PathBuf>,
     /// With --dataset: sequences of --frames frames each, spread over the camera's path.
-    #[arg(long, value_name = "N", default_value = "1", requires = "dataset", value_parser = args::count)]
+    #[arg(long, value_name = "N", default_value = "1", requires = "dataset", conflicts_with = "check_motion", value_parser = args::count)]
     pub sequences: u32,
     /// Seed of the scene.
     #[arg(long)]
     pub seed: Option<u32>,
     /// Start every frame without history.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["check_motion", "dataset"])]
     pub no_history: bool,
     /// Sample every pixel at its centre.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "check_motion")]
     pub no_jitter: bool,
     /// Effects to leave out.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum, conflicts_with = "check_motion")]
     pub without: Vec<Part>,
     /// Style: off, natural or cinematic (0, 1, 2).
-    #[arg(long, default_value = "off", value_parser = args::style)]
+    #[arg(long, default_value = "off", value_parser = args::style, conflicts_with_all = ["check_motion", "dataset"])]
     pub style: Style,
 }
 

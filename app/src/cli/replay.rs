@@ -24,7 +24,7 @@ pub struct ReplayArgs {
     #[arg(value_name = "DIR", required_unless_present = "fixture")]
     capture: Option<PathBuf>,
     /// A parity fixture, of either form, in place of a capture; may be repeated.
-    #[arg(long, value_name = "DIR", conflicts_with = "capture")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["capture", "export_fixture", "frames", "sequence", "no_bisect", "fault"])]
     fixture: Vec<PathBuf>,
     /// Where everything runs.
     #[arg(long, value_enum, default_value_t)]
@@ -38,8 +38,13 @@ pub struct ReplayArgs {
     /// Do not search for the operation when a frame differs.
     #[arg(long)]
     no_bisect: bool,
-    /// Write a frame of the capture as a parity fixture into a new directory, and run nothing.
-    #[arg(long, value_name = "DIR", requires = "capture")]
+    /// Write a frame of the capture (the first of --frames) as a parity fixture into a new directory, and run nothing.
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "capture",
+        conflicts_with_all = ["route", "sequence", "no_bisect", "fault"]
+    )]
     export_fixture: Option<PathBuf>,
     #[command(flatten)]
     faults: FaultArgs,

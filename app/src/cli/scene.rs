@@ -10,6 +10,9 @@ use super::progress;
 use super::surroundings::LightArgs;
 use crate::engine::catalog::{self, BUILTIN, Place};
 
+/// Names of the arguments that choose a scene and where to look at it from, for those that draw none.
+pub const CHOICE: [&str; 4] = ["scene", "asset_scene", "camera", "camera_path"];
+
 /// Arguments that choose a scene.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct SceneArgs {
@@ -45,6 +48,15 @@ impl SceneArgs {
             camera_path: None,
             light: LightArgs::default(),
         }
+    }
+
+    /// Whether anything is chosen but the default.
+    pub fn is_chosen(&self) -> bool {
+        self.scene != BUILTIN
+            || self.asset_scene.is_some()
+            || self.camera.is_some()
+            || self.camera_path.is_some()
+            || self.light != LightArgs::default()
     }
 
     /// Whether it has to be loaded from a file.

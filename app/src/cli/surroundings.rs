@@ -7,9 +7,14 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum;
 use renderer::panorama::Panorama;
 use renderer::{Effects, Environment, Scene};
+use serde::{Deserialize, Serialize};
+
+/// Names of the arguments that change the light of a scene, for those that leave no light to change.
+pub const LIGHT: [&str; 5] =
+    ["environment", "environment_rotation", "environment_intensity", "exposure", "paper_white"];
 
 /// Arguments that change the light of a scene.
-#[derive(Clone, Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, PartialEq, clap::Args)]
 pub struct LightArgs {
     /// An equirectangular picture around the scene that lights it (.hdr or .exr) [default: the scene's own].
     #[arg(long, value_name = "FILE")]
@@ -87,7 +92,8 @@ impl LightArgs {
 }
 
 /// An effect that can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// The shadow ray.
     Shadows,
