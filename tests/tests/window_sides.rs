@@ -116,7 +116,10 @@ fn a_reference_and_what_needs_no_network() {
 #[ignore = "long: ./scripts/test.sh long"]
 fn two_networks_and_their_buffers() {
     let size = format!("--size={SIDE}x{SIDE}");
-    let viewer = Viewer::start(&["--split=view", &size, "--model=starter", "--left=history:off", "--right=network"]);
+    // With a paper white of one the proxy has the very codes of the HDR input.
+    let settings = r#"{"hinted": true, "look": {"paper_white": 2.0}}"#;
+    let arguments = ["--split=view", &size, "--model=starter", "--left=history:off", "--right=network"];
+    let viewer = Viewer::start_with((1400, 900), settings, &arguments);
     viewer.press("p");
     viewer.press("i");
     viewer.display.xdotool(&["mousemove", "800", "500"]);
