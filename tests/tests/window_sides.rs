@@ -141,6 +141,8 @@ fn two_networks_and_their_buffers() {
         shown.push((kind, screen));
         viewer.press("bracketright");
     }
+    // The views of the field have no pixel of the image there; the values follow a drawn frame or two later.
+    viewer.wait_for(SOON, "the values at the pointer", |s| !s["status"]["reading"].is_null());
     let reading = viewer.state()["status"]["reading"].clone();
     for name in ["history", "residual", "weight", "noise", "proxy"] {
         assert!(!reading[name].is_null(), "{name}: {reading:#}");
