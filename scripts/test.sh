@@ -37,13 +37,17 @@ stage_long() { cargo test --release --locked --workspace --no-fail-fast -- --ign
 # Every parser of outside data for NRVIEW_FUZZ_EACH seconds (30). The corpora alone are replayed by the stage tests.
 stage_fuzz() { ./scripts/fuzz.sh "${NRVIEW_FUZZ_EACH:-30}"; }
 
-# The CPU's arithmetic, the packings and the property tests under the interpreter that finds undefined behaviour. It is
-# part of nightly toolchains alone.
+# The CPU's arithmetic, its vector code in portable form, the packings and the property tests under the interpreter that
+# finds undefined behaviour. It is part of nightly toolchains alone. Tests that read the contract's vectors are left out:
+# it takes minutes to read such a document.
 stage_miri() {
   local nightly=${NRVIEW_NIGHTLY:-nightly}
   rustup component add --toolchain "$nightly" miri rust-src
   MIRIFLAGS=-Zmiri-disable-isolation RUSTUP_TOOLCHAIN=$nightly \
-    cargo miri test --locked -p network --lib -- numerics:: geometry::properties model::packing:: replay::properties frame::cpu::properties
+    cargo miri test --locked -p network --lib -- \
+    reference::lanes reference::step reference::half_multiply numerics:: geometry::properties model::packing:: \
+    replay::properties frame::cpu::properties \
+    --skip match_the_vectors --skip matches_the_vectors --skip matches_the_contract --skip fma_rounds_once
 }
 
 # What the program is made of: licences, sources and bans, and known faults where their database can be fetched.

@@ -45,6 +45,20 @@ pub(crate) fn little_endian(halves: &[u16]) -> Vec<u8> {
     halves.iter().flat_map(|h| h.to_le_bytes()).collect()
 }
 
+/// How many of a test's random cases are tried: all, or under the interpreter that finds undefined behaviour (Miri), which
+/// takes a thousand times as long, a part.
+pub(crate) const fn cases(all: usize) -> usize {
+    match all / 200 {
+        _ if !cfg!(miri) => all,
+        part @ 100..500 => part,
+        part if part < 100 => 100,
+        _ => 500,
+    }
+}
+
+/// Every how many of all halves a test looks at one: each, or under Miri every 61st.
+pub(crate) const STEP: usize = if cfg!(miri) { 61 } else { 1 };
+
 /// A small generator (SplitMix64) for reproducible random operands.
 pub(crate) struct Random(u64);
 

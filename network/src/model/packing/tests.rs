@@ -44,7 +44,9 @@ fn scrambled(len: usize) -> Vec<u8> {
 
 #[test]
 fn fp8_matrices_round_trip() {
-    for (k, n) in [(32, 16), (32, 96), (64, 256), (128, 32), (256, 64), (512, 1536)] {
+    // Under Miri the small ones are enough: the large ones are more of the same, and take a quarter of an hour.
+    let small = if cfg!(miri) { 3 } else { usize::MAX };
+    for (k, n) in [(32, 16), (32, 96), (128, 32), (64, 256), (256, 64), (512, 1536)].into_iter().take(small) {
         let packed = scrambled(k * n);
         let natural = unpack_fp8(&packed, k, n);
         assert_eq!(pack_fp8(&natural, k, n), packed, "{k} x {n}");
@@ -54,7 +56,8 @@ fn fp8_matrices_round_trip() {
 
 #[test]
 fn fp8_index_is_a_bijection() {
-    for n in [32, 64, 96, 128, 192, 768, 1536] {
+    let small = if cfg!(miri) { 3 } else { usize::MAX };
+    for n in [32, 64, 96, 128, 192, 768, 1536].into_iter().take(small) {
         let mut seen = vec![false; 64 * n];
         for r in 0..64 {
             for column in 0..n {
