@@ -97,6 +97,13 @@ fn beyond(first: &[String], mut now: Vec<String>) -> Vec<String> {
     now
 }
 
+/// What there is more often than at first, with a plus, and less often, with a minus.
+fn apart(first: &[String], now: &[String]) -> Vec<String> {
+    let more = beyond(first, now.to_vec()).into_iter().map(|name| format!("+ {name}"));
+    let less = beyond(now, first.to_vec()).into_iter().map(|name| format!("- {name}"));
+    more.chain(less).collect()
+}
+
 /// A folder of this run's own.
 fn scratch() -> Result<PathBuf> {
     let folder = std::env::temp_dir().join(format!("nrview-soak-{}", std::process::id()));
@@ -120,9 +127,11 @@ fn soak(globals: &Globals, args: &SoakArgs, folder: &std::path::Path) -> Result<
         let frame = walk.home()?;
         if samples.is_empty() {
             first = alive(&device);
+            tracing::debug!("objects at first: {}", first.join(", "));
         }
         settle(&device, &first);
-        let sample = Sample::take(&device, begun.elapsed().as_secs_f64(), frame);
+        let apart = apart(&first, &alive(&device));
+        let sample = Sample::take(&device, begun.elapsed().as_secs_f64(), frame, apart);
         tracing::info!("{} deeds, {sample:?}", walk.tallies.values().map(|tally| tally.done).sum::<u64>());
         samples.push(sample);
         Ok(())

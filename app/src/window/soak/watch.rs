@@ -16,7 +16,7 @@ const FEW: u64 = 8;
 const ENOUGH: usize = 8;
 
 /// What is held at one time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sample {
     /// Seconds since the beginning.
@@ -35,13 +35,16 @@ pub struct Sample {
     pub reserved: u64,
     /// Objects of the device that are alive.
     pub objects: u64,
+    /// Kind and name of those that the first sample did not have, with a plus, and of those that it alone had, with a minus.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
     /// Milliseconds of a frame of the network in this state, from its beginning to its end.
     pub frame: f64,
 }
 
 impl Sample {
-    /// What is held now.
-    pub fn take(device: &Device, seconds: f64, frame: f64) -> Self {
+    /// What is held now; `apart` is how the objects differ from those of the first sample.
+    pub fn take(device: &Device, seconds: f64, frame: f64, apart: Vec<String>) -> Self {
         gpu::trim_heap();
         let allocations = device.allocations();
         Self {
@@ -53,6 +56,7 @@ impl Sample {
             allocations: allocations.len() as u64,
             reserved: device.memory_use().reserved,
             objects: device.live_objects().len() as u64,
+            apart,
             frame,
         }
     }
@@ -86,7 +90,8 @@ pub fn grown(samples: &[Sample]) -> Vec<String> {
             found.push(format!("allocations: {} at first, {} {at}", first.allocations, sample.allocations));
         }
         if sample.objects != first.objects {
-            found.push(format!("objects of the device: {} at first, {} {at}", first.objects, sample.objects));
+            let apart = sample.apart.join(", ");
+            found.push(format!("objects of the device: {} at first, {} {at} ({apart})", first.objects, sample.objects));
         }
     }
     found.truncate(12);
@@ -123,6 +128,7 @@ mod tests {
                     allocations: 50,
                     reserved: 1 << 29,
                     objects: 300,
+                    apart: Vec::new(),
                     frame: 5.0,
                 };
                 change(n, &mut sample);
