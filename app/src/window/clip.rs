@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+use super::News;
 use super::screenshot::Pixels;
 use crate::cli::write;
 
@@ -100,31 +101,31 @@ impl Clip {
     }
 
     /// What became of it, once, when everything is written.
-    pub fn news(&mut self) -> Option<String> {
+    pub fn news(&mut self) -> Option<News> {
         match self.done.try_recv() {
             Ok(result) => Some(self.told(result)),
             Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some("the clip failed".to_owned()),
+            Err(TryRecvError::Disconnected) => Some(Err("the clip failed".to_owned())),
         }
     }
 
     /// Ends it and waits for the writer.
-    pub fn finish(mut self) -> String {
+    pub fn finish(mut self) -> News {
         self.end();
         match self.done.recv() {
             Ok(result) => self.told(result),
-            Err(_) => "the clip failed".to_owned(),
+            Err(_) => Err("the clip failed".to_owned()),
         }
     }
 
-    fn told(&self, result: Result<Written>) -> String {
+    fn told(&self, result: Result<Written>) -> News {
         match result {
             Ok(Written { path, frames }) => {
                 let short = if frames < self.total { format!(" of {}", self.total) } else { String::new() };
                 let form = if self.video { "" } else { " PNG files" };
-                format!("clip of {frames}{short} frames:{form} {}", path.display())
+                Ok(format!("clip of {frames}{short} frames:{form} {}", path.display()))
             }
-            Err(error) => format!("the clip failed: {error:#}"),
+            Err(error) => Err(format!("the clip failed: {error:#}")),
         }
     }
 }
@@ -207,7 +208,7 @@ mod tests {
         }
         assert!(!clip.wants());
         assert_eq!(clip.progress(), Progress { taken: 6, total: 6, writing: true });
-        let told = clip.finish();
+        let told = clip.finish().unwrap();
         assert!(told.starts_with("clip of 6 frames: PNG files"), "{told}");
         let path = told.rsplit(' ').next().unwrap_or_default();
         let last = image::open(Path::new(path).join("frame-00006.png"))?.to_rgb8();
@@ -222,7 +223,7 @@ mod tests {
         clip.take(frame(1));
         clip.take(Pixels::new([1, 1], vec![0; 4]));
         assert!(!clip.wants(), "another size ends it");
-        assert!(clip.finish().starts_with("clip of 1 of 100 frames"));
+        assert!(clip.finish().is_ok_and(|told| told.starts_with("clip of 1 of 100 frames")));
         Ok(())
     }
 
@@ -240,14 +241,14 @@ mod tests {
         stand_in("for last; do :; done; cat > \"$last\"")?;
         let mut clip = Clip::start(folder.path(), 3, Some(program.clone()))?;
         (1..=3).for_each(|value| clip.take(frame(value)));
-        let told = clip.finish();
+        let told = clip.finish().unwrap();
         assert!(told.starts_with("clip of 3 frames: "), "{told}");
         let bytes = std::fs::read(told.rsplit(' ').next().unwrap_or_default())?;
         assert_eq!((bytes.len(), bytes[0], bytes[16]), (24, 1, 3));
         stand_in("echo 'no encoder here' >&2; exit 1")?;
         let mut clip = Clip::start(folder.path(), 3, Some(program))?;
         (1..=3).for_each(|value| clip.take(frame(value)));
-        assert_eq!(clip.finish(), "the clip failed: ffmpeg: no encoder here");
+        assert_eq!(clip.finish(), Err("the clip failed: ffmpeg: no encoder here".to_owned()));
         Ok(())
     }
 }

@@ -8,6 +8,7 @@ use network::geometry::Extent;
 use network::model::Source;
 use serde_json::json;
 
+use super::News;
 use super::clip::{self, Clip};
 use super::demo::Now;
 use super::leave;
@@ -41,10 +42,15 @@ impl Viewer {
             self.clip = None;
         }
         let pictures = self.screenshots.news().filter(|_| self.demo.is_none());
-        let news: Vec<String> =
+        let news: Vec<News> =
             [self.session.capture_news(), pictures, self.session.linear_news(), clip].into_iter().flatten().collect();
         let told = !news.is_empty();
-        news.into_iter().for_each(|text| self.say(text));
+        for one in news {
+            match one {
+                Ok(done) => self.say(done),
+                Err(why) => self.complain(why),
+            }
+        }
         Ok(told)
     }
 
@@ -60,7 +66,7 @@ impl Viewer {
                 self.clip = Some(clip);
                 self.clip_version = None;
             }
-            Err(error) => self.say(format!("no clip: {error:#}")),
+            Err(error) => self.complain(format!("no clip: {error:#}")),
         }
     }
 
@@ -82,7 +88,7 @@ impl Viewer {
         let saved = diagnosis::save(&self.options.screenshots, &contents);
         match saved {
             Ok(folder) => self.say(format!("report: {}", folder.display())),
-            Err(error) => self.say(format!("no report: {error:#}")),
+            Err(error) => self.complain(format!("no report: {error:#}")),
         }
     }
 
@@ -91,7 +97,7 @@ impl Viewer {
         let changed = text.parse::<Source>().map_err(anyhow::Error::from);
         match changed.and_then(|source| self.session.change_model(source)) {
             Ok(()) => {}
-            Err(error) => self.say(format!("{error:#}")),
+            Err(error) => self.complain(format!("{error:#}")),
         }
     }
 
@@ -154,7 +160,10 @@ impl Viewer {
     pub fn finish(&mut self) {
         self.keep_settings();
         if let Some(clip) = self.clip.take() {
-            tracing::warn!("{}", clip.finish());
+            match clip.finish() {
+                Ok(done) => tracing::info!("{done}"),
+                Err(why) => tracing::warn!("{why}"),
+            }
         }
         self.screenshots.finish();
         self.session.finish_writing();

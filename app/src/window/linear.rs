@@ -13,6 +13,7 @@ use network::frame::Parameters;
 use network::frame::cpu::display;
 use network::geometry::Extent;
 
+use super::News;
 use super::screenshot::free_name;
 use crate::cli::write;
 use crate::engine::neural::Neural;
@@ -87,13 +88,13 @@ impl Linear {
     }
 
     /// What has been written since the last call, or why not.
-    pub fn news(&mut self) -> Option<String> {
+    pub fn news(&mut self) -> Option<News> {
         let mut news = None;
         self.writing.retain(|receiver| match receiver.try_recv() {
             Ok(result) => {
                 news = Some(match result {
-                    Ok(path) => format!("linear picture: {}", path.display()),
-                    Err(error) => format!("the linear picture failed: {error:#}"),
+                    Ok(path) => Ok(format!("linear picture: {}", path.display())),
+                    Err(error) => Err(format!("the linear picture failed: {error:#}")),
                 });
                 false
             }

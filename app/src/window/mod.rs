@@ -52,6 +52,9 @@ use crate::engine::side::Side;
 use layout::CompareMode;
 use presets::Preset;
 
+/// What became of a picture, clip or capture: what was done, or why not.
+pub type News = std::result::Result<String, String>;
+
 /// How the window starts.
 #[derive(Clone, Debug)]
 pub struct Options {

@@ -9,6 +9,7 @@ use network::capture::{CapturedFrame, FrameInfo, ModelName, Pictures, SourceIden
 use network::geometry::Geometry;
 use network::model::Source;
 
+use super::News;
 use super::loading::Loaded;
 use crate::cli::capture::describe;
 use crate::engine::neural::{Job, Neural};
@@ -93,16 +94,16 @@ impl Record {
     }
 
     /// What has been written since, or why not.
-    pub fn news(&mut self) -> Option<String> {
+    pub fn news(&mut self) -> Option<News> {
         let given_up = std::mem::take(&mut self.given_up);
-        let mut news = given_up.then(|| "the capture was not made: its frame was given up; ask again".to_owned());
+        let mut news = given_up.then(|| Err("the capture was not made: its frame was given up; ask again".to_owned()));
         self.writing.retain(|receiver| match receiver.try_recv() {
             Ok(Ok(path)) => {
-                news = Some(format!("captured to {}", path.display()));
+                news = Some(Ok(format!("captured to {}", path.display())));
                 false
             }
             Ok(Err(error)) => {
-                news = Some(format!("the capture failed: {error:#}"));
+                news = Some(Err(format!("the capture failed: {error:#}")));
                 false
             }
             Err(TryRecvError::Empty) => true,

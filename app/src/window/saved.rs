@@ -138,6 +138,54 @@ impl Saved {
     }
 }
 
+/// What a start finds.
+pub struct Last {
+    /// The settings of the last time; the defaults where there are none that can be used.
+    pub saved: Saved,
+    /// What is wrong with the file.
+    pub wrong: Option<String>,
+    /// Whether the file may be written: nothing that could not be read is there.
+    pub writable: bool,
+}
+
+impl Last {
+    /// Without a file.
+    pub fn none() -> Self {
+        Self { saved: Saved::default(), wrong: None, writable: true }
+    }
+
+    /// Reads a file. One that cannot be used is put aside when this start will write its own: it may be a person's work, with
+    /// one comma too many.
+    pub fn read(path: &Path, writes: bool) -> Self {
+        let error = match Saved::read(path) {
+            Ok(saved) => return Self { saved: saved.unwrap_or_default(), ..Self::none() },
+            Err(error) => format!("{error:#}"),
+        };
+        if !writes {
+            return Self { wrong: Some(error), writable: false, ..Self::none() };
+        }
+        let (kept, writable) = match put_aside(path) {
+            Ok(aside) => (format!("the file is kept as {}", aside.display()), true),
+            Err(reason) => (format!("it stays as it is, new settings are not kept: {reason}"), false),
+        };
+        Self { wrong: Some(format!("{error}; {kept}")), writable, ..Self::none() }
+    }
+}
+
+/// Gives a file another name in its folder, one that nothing has.
+fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let free = (0..1000)
+        .map(|number| match number {
+            0 => path.with_file_name(format!("{name}.broken")),
+            _ => path.with_file_name(format!("{name}.broken-{number}")),
+        })
+        .find(|other| other.symlink_metadata().is_err())
+        .ok_or_else(|| std::io::Error::other("there are too many broken ones"))?;
+    std::fs::rename(path, &free)?;
+    Ok(free)
+}
+
 /// The file of the user's settings; `None` without a home.
 pub fn path() -> Option<PathBuf> {
     place(|name| std::env::var_os(name))
@@ -193,6 +241,34 @@ mod tests {
         assert!(Saved::read(&path).is_err());
         fs::File::create(&path)?.set_len(1 << 40)?;
         assert!(format!("{:#}", Saved::read(&path).unwrap_err()).contains("at most"));
+        Ok(())
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_kept_beside_the_next() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("settings.json");
+        assert!(Last::read(&path, true).wrong.is_none());
+        let contents: [(&[u8], &str); 4] = [
+            (b"\xff\xfe garbage", "settings.json.broken"),
+            (br#"{"overlay": fal"#, "settings.json.broken-1"),
+            (br#"{"overlay": "no"}"#, "settings.json.broken-2"),
+            (b"", "settings.json.broken-3"),
+        ];
+        for (bytes, name) in contents {
+            fs::write(&path, bytes)?;
+            let unwritten = Last::read(&path, false);
+            assert!(unwritten.wrong.is_some() && !unwritten.writable);
+            assert_eq!(fs::read(&path)?, bytes, "a start that writes nothing moves nothing");
+            let last = Last::read(&path, true);
+            assert!(last.writable && last.saved == Saved::default());
+            assert!(last.wrong.is_some_and(|wrong| wrong.contains("broken") && wrong.ends_with(name)), "{name}");
+            Saved::default().write(&path)?;
+            assert!(Last::read(&path, true).wrong.is_none());
+        }
+        for (bytes, name) in contents {
+            assert_eq!(fs::read(folder.path().join(name))?, bytes);
+        }
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use anyhow::{Context as _, Result};
 use gpu::{Buffer, BufferDesc, BufferUsage, CommandBuffer, Device, ImageRef, MemoryKind, vk};
 
+use super::News;
 use crate::cli::write;
 
 /// What a picture is read back for.
@@ -117,13 +118,13 @@ impl Screenshots {
     }
 
     /// What has been written since the last call, or why not.
-    pub fn news(&mut self) -> Option<String> {
+    pub fn news(&mut self) -> Option<News> {
         let mut news = None;
         self.writing.retain(|receiver| match receiver.try_recv() {
             Ok(result) => {
                 news = Some(match result {
-                    Ok(path) => format!("screenshot: {}", path.display()),
-                    Err(error) => format!("the screenshot failed: {error:#}"),
+                    Ok(path) => Ok(format!("screenshot: {}", path.display())),
+                    Err(error) => Err(format!("the screenshot failed: {error:#}")),
                 });
                 false
             }

@@ -24,7 +24,7 @@ use super::layout::{self, CompareMode, Difference, Layout};
 use super::pacing::Pacing;
 use super::presets::Presets;
 use super::probe;
-use super::saved::{self, Saved};
+use super::saved::{self, Last, Saved};
 use super::screenshot::Screenshots;
 use super::session::{Refused, Session, Standpoint};
 use super::settings::{Action, Settings};
@@ -105,7 +105,7 @@ impl Viewer {
         let instance = Instance::new(&InstanceDesc { validation: globals.validation, surface: Some(display) })?;
         let device = Device::open(&instance, &device::selector(globals))?;
         tracing::info!("device: {}", device.caps().name);
-        let (saved, broken) = last_settings(options.fresh);
+        let Last { saved, wrong, writable } = last_settings(options.fresh, options.demo.is_some());
         let kept = saved.size().filter(|size| fit::check(&device, *size, 0).is_ok());
         let size = options.size.or(kept).unwrap_or_else(|| default_size(&device));
         let graphics = Graphics::new(&device, &window, options.vsync)?;
@@ -175,11 +175,11 @@ impl Viewer {
             },
             window,
             options,
-            message: broken.map(|text| (text, now)),
+            message: wrong.map(|text| (text, now)),
             last_frame: now,
             state_written: now,
             // A tour is no choice of the person's.
-            kept: saved::path().filter(|_| !touring).map(|path| (path, saved, now)),
+            kept: saved::path().filter(|_| writable && !touring).map(|path| (path, saved, now)),
         })
     }
 
@@ -223,7 +223,7 @@ impl Viewer {
         match self.session.advance(&mut self.settings) {
             Ok(false) => Ok(told),
             Err(error) if error.downcast_ref::<Refused>().is_some() => {
-                self.say(format!("{error:#}"));
+                self.complain(format!("{error:#}"));
                 Ok(true)
             }
             other => other,
@@ -352,7 +352,14 @@ impl Viewer {
         layout
     }
 
+    /// Shows what was done.
     pub(super) fn say(&mut self, text: String) {
+        tracing::info!("{text}");
+        self.message = Some((text, Instant::now()));
+    }
+
+    /// Shows what could not be done, or what has happened to it.
+    pub(super) fn complain(&mut self, text: String) {
         tracing::warn!("{text}");
         self.message = Some((text, Instant::now()));
     }
@@ -362,16 +369,16 @@ pub(super) fn is_lost(error: &anyhow::Error) -> bool {
     error.downcast_ref::<gpu::Error>().is_some_and(gpu::Error::is_device_lost)
 }
 
-/// The settings of the last time, and what is wrong with them.
-fn last_settings(fresh: bool) -> (Saved, Option<String>) {
-    let Some(path) = saved::path().filter(|_| !fresh) else { return (Saved::default(), None) };
-    match Saved::read(&path) {
-        Ok(saved) => (saved.unwrap_or_default(), None),
-        Err(error) => {
-            tracing::warn!("{error:#}");
-            (Saved::default(), Some(format!("{error:#}")))
-        }
+/// The settings of the last time. A tour is no choice of the person's and writes none.
+fn last_settings(fresh: bool, touring: bool) -> Last {
+    let mut last = saved::path().map_or_else(Last::none, |path| Last::read(&path, !touring));
+    if fresh {
+        last.saved = Saved::default();
     }
+    if let Some(wrong) = &last.wrong {
+        tracing::warn!("{wrong}");
+    }
+    last
 }
 
 /// A size at which the device shows something soon.

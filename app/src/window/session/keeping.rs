@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::{Picture, Refused, Session};
 use crate::engine::neural::Neural;
+use crate::window::News;
 use crate::window::layout::CompareMode;
 use crate::window::linear::Linear;
 use crate::window::record::Record;
@@ -37,7 +38,7 @@ impl Session {
     }
 
     /// What became of linear pictures since the last call.
-    pub fn linear_news(&mut self) -> Option<String> {
+    pub fn linear_news(&mut self) -> Option<News> {
         self.linear.news()
     }
 
@@ -61,7 +62,7 @@ impl Session {
     }
 
     /// What became of captures since the last call.
-    pub fn capture_news(&mut self) -> Option<String> {
+    pub fn capture_news(&mut self) -> Option<News> {
         self.record.news()
     }
 

@@ -276,7 +276,7 @@ impl Walk {
         let session = self.session.as_mut().context("no session")?;
         session.give_linear(&self.settings, picture)?;
         let news = [session.capture_news(), session.linear_news()];
-        if let Some(failed) = news.into_iter().flatten().find(|news| news.contains("failed")) {
+        if let Some(failed) = news.into_iter().flatten().filter_map(Result::err).find(|why| why.contains("failed")) {
             bail!(failed);
         }
         Ok(())

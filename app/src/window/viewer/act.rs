@@ -37,7 +37,7 @@ impl Viewer {
                 Action::Resize(size) => self.change_size(size)?,
                 Action::Capture => match self.session.capture() {
                     Ok(()) => self.say("the next frame is captured".to_owned()),
-                    Err(error) => self.say(format!("{error:#}")),
+                    Err(error) => self.complain(format!("{error:#}")),
                 },
                 Action::LoadPreset(name) => {
                     let loaded = self.presets.load(&name);
@@ -76,7 +76,7 @@ impl Viewer {
     pub(super) fn say_of(&mut self, result: Result<()>, done: String) {
         match result {
             Ok(()) => self.say(done),
-            Err(error) => self.say(format!("{error:#}")),
+            Err(error) => self.complain(format!("{error:#}")),
         }
     }
 }

@@ -59,7 +59,7 @@ impl Viewer {
             Some(at) => self.session.stand(at),
             None => {}
         }
-        self.say("the GPU was lost and has been opened anew; the history begins again".to_owned());
+        self.complain("the GPU was lost and has been opened anew; the history begins again".to_owned());
     }
 }
 

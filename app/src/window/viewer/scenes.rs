@@ -29,7 +29,7 @@ impl Viewer {
             }
             Err(error) if !self.shows_scene || is_lost(&error) => Err(error),
             Err(error) => {
-                self.say(format!("{error:#}"));
+                self.complain(format!("{error:#}"));
                 Ok(())
             }
         }
@@ -40,7 +40,7 @@ impl Viewer {
         let Some(entry) = self.status.scenes.get(number) else { return };
         if let Some(reason) = &entry.broken {
             let reason = reason.clone();
-            return self.say(reason);
+            return self.complain(reason);
         }
         let name = entry.name.clone();
         self.open_scene(&name);
@@ -84,10 +84,10 @@ impl Viewer {
             self.flight = Some(Flight::default());
             return self.say("the camera's way is recorded until the same is asked for again".to_owned());
         };
-        let Some(path) = flight.path() else { return self.say("nothing was recorded".to_owned()) };
+        let Some(path) = flight.path() else { return self.complain("nothing was recorded".to_owned()) };
         match flight::save(&self.options.paths, &path) {
             Ok(file) => self.say(format!("the camera's way is in {}, and is played now", file.display())),
-            Err(error) => self.say(format!("{error:#}")),
+            Err(error) => self.complain(format!("{error:#}")),
         }
         self.session.set_path(CameraPath::Keyed(path));
         self.settings.path = true;
@@ -104,7 +104,7 @@ impl Viewer {
             }
             Err(error) if is_lost(&error) => Err(error),
             Err(error) => {
-                self.say(format!("{error:#}"));
+                self.complain(format!("{error:#}"));
                 self.settings.size = self.session.geometry().valid;
                 Ok(())
             }
