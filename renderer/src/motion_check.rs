@@ -15,6 +15,8 @@ pub struct MotionCheck {
     pub flipped: f64,
     /// Pixels compared.
     pub pixels: usize,
+    /// How far they moved on average, in pixels.
+    pub moved: f64,
 }
 
 impl MotionCheck {
@@ -48,6 +50,7 @@ pub fn check_motion(current: &Picture, previous: &Picture, compared: Compared) -
         return None;
     }
     let mut sums = [0.0_f64; 3];
+    let mut way = 0.0_f64;
     let mut pixels = 0_usize;
     for y in 0..h {
         for x in 0..w {
@@ -55,8 +58,9 @@ pub fn check_motion(current: &Picture, previous: &Picture, compared: Compared) -
             let id = current.id[index];
             let [mx, my] = current.motion[index].map(|m| m.to_f32());
             let motion = [mx * w as f32, my * h as f32];
-            let moved = motion[0].hypot(motion[1]) > 0.25;
-            if id == 0 || (compared == Compared::Moving && !moved) {
+            let length = motion[0].hypot(motion[1]);
+            let moves = length > 0.25;
+            if id == 0 || (compared == Compared::Moving && !moves) {
                 continue;
             }
             let here = [x as f32, y as f32];
@@ -70,11 +74,13 @@ pub fn check_motion(current: &Picture, previous: &Picture, compared: Compared) -
                 let fetched = fetch(previous, place);
                 *sum += (0..3).map(|c| f64::from((code(fetched[c]) - code(colour[c])).abs())).sum::<f64>() / 3.0;
             }
+            way += f64::from(length);
             pixels += 1;
         }
     }
     let mean = sums.map(|s| s / pixels.max(1) as f64);
-    (pixels > 0).then_some(MotionCheck { reprojected: mean[0], still: mean[1], flipped: mean[2], pixels })
+    let moved = way / pixels.max(1) as f64;
+    (pixels > 0).then_some(MotionCheck { reprojected: mean[0], still: mean[1], flipped: mean[2], pixels, moved })
 }
 
 /// A display code of a linear value: clamped, with the gamma of about sRGB.

@@ -284,5 +284,19 @@ fn frames_of_another_program_are_checked_and_imported() {
     write("down");
     let made = run(&["import", text(&document), text(&bundle), "--route=cpu"]).expect_code(0).json();
     assert_eq!((&made["frames"], &made["motion"][0]["passes"]), (&2.into(), &true.into()));
+    assert_eq!(made["nonFinite"][1], serde_json::json!({"color": 0, "motion": 0}), "{made:#}");
     run(&["replay", text(&bundle), "--route=cpu", "--frames=1..2"]).expect_code(0);
+    // A frame of which little is a number can be imported, and it is said.
+    let mut colors = vec![0.5; 3 * SIZE * SIZE];
+    colors[..3 * 100].fill(f32::NAN);
+    colors[3 * 100] = f32::INFINITY;
+    put("color0", colors);
+    let mut value: serde_json::Value =
+        serde_json::from_slice(&fs::read(&document).expect("a document")).expect("a document");
+    value["frames"].as_array_mut().expect("frames").truncate(1);
+    fs::write(&document, value.to_string()).expect("a document");
+    let bundle = folder.path().join("broken");
+    let made = run(&["import", text(&document), text(&bundle), "--route=cpu"]).expect_code(0);
+    assert!(made.stderr.contains("frame 0: the color of 101 of 4096 pixels is not finite"), "{made:#?}");
+    assert_eq!(made.json()["nonFinite"], serde_json::json!([{"color": 101, "motion": 0}]));
 }

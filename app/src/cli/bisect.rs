@@ -29,9 +29,10 @@ pub struct BisectArgs {
     /// One side: a route on this machine.
     #[arg(long, value_enum, default_value_t)]
     route: RouteArg,
-    /// The other side: the CPU reference, the exact route on the device, or what the capture holds.
-    #[arg(long, value_enum, default_value_t)]
-    against: Against,
+    /// The other side: the CPU reference, the exact route on the device, or what the capture holds [default: cpu, with
+    /// --route cpu capture].
+    #[arg(long, value_enum)]
+    against: Option<Against>,
     /// Only these frames, FIRST..END, END not included.
     #[arg(long, value_name = "FIRST..END", value_parser = args::range)]
     frames: Option<std::ops::Range<u32>>,
@@ -40,10 +41,9 @@ pub struct BisectArgs {
 }
 
 /// What a route is compared with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Against {
     /// The CPU reference.
-    #[default]
     Cpu,
     /// The exact route on the device.
     Exact,
@@ -68,13 +68,14 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
             "route {route} runs whole blocks, which cannot be taken apart; `nrview parity --route {route}` says how far it is"
         );
     }
-    let needs_device = args.route != RouteArg::Cpu || args.against == Against::Exact;
+    let against = against(args.route, args.against)?;
+    let needs_device = args.route != RouteArg::Cpu || against == Against::Exact;
     let mut engines = Engines::new(globals, if needs_device { RouteArg::Exact } else { RouteArg::Cpu })?;
     let model = replay::recorded_model(globals, &mut engines, &capture)?;
     let (geometry, scene) = (*capture.geometry(), capture.header().source.is_scene());
     let mut make = |route| Player::new(&mut engines, route, &model, &geometry, scene, Keep::Nothing);
     let mut a = make(args.route)?;
-    let mut b = match args.against {
+    let mut b = match against {
         Against::Cpu => Some(make(RouteArg::Cpu)?),
         Against::Exact => Some(make(RouteArg::Exact)?),
         Against::Capture => None,
@@ -117,6 +118,20 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
         "found": found,
     });
     Ok(Outcome { json, text, holds })
+}
+
+/// The other side of a search: never the same as the first, which would always agree.
+fn against(route: RouteArg, asked: Option<Against>) -> Result<Against> {
+    let same = match route {
+        RouteArg::Cpu => Against::Cpu,
+        _ => Against::Exact,
+    };
+    match asked {
+        Some(asked) if asked == same => bail!("both sides are route {}, which says nothing", route.resolved()),
+        Some(asked) => Ok(asked),
+        None if route == RouteArg::Cpu => Ok(Against::Capture),
+        None => Ok(Against::Cpu),
+    }
 }
 
 /// Finds what makes a replayed frame differ, whose checks are `checks`.
@@ -238,4 +253,22 @@ fn describe(plan: &Plan, model: &Model, frame: u32, names: &(String, String), d:
 fn next_boundary(plan: &Plan, op: usize) -> String {
     let outputs = plan.ops[op..].iter().flat_map(|op| op.kind.outputs());
     outputs.filter_map(|id| plan.tensor(id).boundary.clone()).next().unwrap_or_else(|| "head".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_sides_are_never_the_same() {
+        let sides = |route, asked| against(route, asked).ok();
+        assert_eq!(sides(RouteArg::Cpu, None), Some(Against::Capture));
+        assert_eq!(sides(RouteArg::Exact, None), Some(Against::Cpu));
+        assert_eq!(sides(RouteArg::Cpu, Some(Against::Exact)), Some(Against::Exact));
+        for (route, asked) in
+            [(RouteArg::Cpu, Against::Cpu), (RouteArg::Exact, Against::Exact), (RouteArg::Auto, Against::Exact)]
+        {
+            assert_eq!(sides(route, Some(asked)), None, "{route:?}");
+        }
+    }
 }

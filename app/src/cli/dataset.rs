@@ -172,11 +172,12 @@ pub fn run(globals: &Globals, args: &RenderArgs, folder: &Path) -> CommandResult
         "dataset": folder, "frames": total, "rendered": made, "bytes": bytes, "settings": settings,
     });
     let line = format!(
-        "{}: {} sequences of {} frames, {} of arrays; {made} frames rendered now\n",
+        "{}: {} of {}, {} of arrays; {} rendered now\n",
         folder.display(),
-        args.sequences,
-        args.frames,
-        text::bytes(bytes)
+        text::counted(args.sequences, "sequence"),
+        text::counted(args.frames, "frame"),
+        text::bytes(bytes),
+        text::counted(made, "frame")
     );
     Ok(Outcome::yes(json, line))
 }

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::args::{self, RouteArg};
 use super::outcome::{CommandResult, Outcome};
-use super::{Globals, read, write};
+use super::{Globals, read, text, write};
 use crate::engine::neural::Neural;
 use crate::engine::pace::Pace;
 use crate::engine::studio::Studio;
@@ -92,7 +92,7 @@ pub fn run(globals: &Globals, args: &GoldenArgs) -> CommandResult {
     let (got, ratio) = reproduce(globals, size, frames, floor)?;
     let Some(want) = want else {
         write::write_file(&args.fixture, format!("{:#}\n", serde_json::to_value(&got)?).as_bytes())?;
-        let text = format!("{}: sealed {frames} frames of {size}", args.fixture.display());
+        let text = format!("{}: sealed {} of {size}", args.fixture.display(), text::counted(frames, "frame"));
         return Ok(Outcome::yes(json!({ "sealed": got }), text));
     };
     let mut moved = moved(&want, &got);
@@ -103,7 +103,7 @@ pub fn run(globals: &Globals, args: &GoldenArgs) -> CommandResult {
     }
     let holds = moved.is_empty();
     let text = if holds {
-        format!("reproduced: {frames} frames of {size}; this says nothing of any other case")
+        format!("reproduced: {} of {size}; this says nothing of any other case", text::counted(frames, "frame"))
     } else {
         format!("not reproduced:\n  {}", moved.join("\n  "))
     };

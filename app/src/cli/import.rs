@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use network::capture::{CapturedFrame, FrameInfo, Pictures, Recorder, SourceIdentity, Writer};
 use network::frame::Parameters;
-use network::import::{Import, MotionVerdict, check_motion};
+use network::import::{Import, ImportedFrame, MotionVerdict, check_motion};
 use serde_json::{Value, json};
 
 use super::args::RouteArg;
 use super::outcome::{CommandResult, Outcome};
-use super::{Globals, progress, write};
+use super::{Globals, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Picture, Player, header, model_name, tensors};
 use crate::engine::{Engines, model};
 
@@ -40,7 +40,7 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
     write::check_fresh_folder(&args.out)?;
     let geometry = *import.geometry();
     // Every file is read and every pair checked before anything is computed.
-    let verdicts = check(&import, args.trust_motion)?;
+    let (verdicts, non_finite) = check(&import, args.trust_motion)?;
 
     let mut engines = Engines::new(globals, args.route)?;
     let source = model::source(globals)?;
@@ -92,9 +92,9 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
     }
     let frames = recorder.finish()?;
     bar.finish_and_clear();
-    let mut text = format!("{}: {frames} frames of {}\n", args.out.display(), geometry.valid);
+    let mut out = format!("{}: {} of {}\n", args.out.display(), text::counted(frames, "frame"), geometry.valid);
     for (index, verdict) in verdicts.iter().enumerate() {
-        text.push_str(&match verdict {
+        out.push_str(&match verdict {
             Some(v) => format!(
                 "frame {}: motion leaves {:.4} of the difference of {:.4} to the frame before\n",
                 index + 1,
@@ -105,7 +105,7 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
         });
     }
     if import.frames() == 1 {
-        text.push_str("a single frame: its motion cannot be checked\n");
+        out.push_str("a single frame: its motion cannot be checked\n");
     }
     let document = json!({
         "capture": args.out,
@@ -114,18 +114,36 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
         "route": args.route.resolved(),
         "device": engines.device_name(),
         "model": model.description(),
+        "nonFinite": non_finite
+            .iter()
+            .map(|[color, motion]| json!({ "color": color, "motion": motion }))
+            .collect::<Vec<Value>>(),
         "motion": verdicts.iter().map(|verdict| json!(verdict)).collect::<Vec<Value>>(),
     });
-    Ok(Outcome::yes(document, text))
+    Ok(Outcome::yes(document, out))
 }
 
-/// The verdict on every frame but the first.
-fn check(import: &Import, trust: bool) -> Result<Vec<Option<MotionVerdict>>> {
+/// Counts what is not finite in a frame, and says so.
+fn count_non_finite(index: usize, frame: &ImportedFrame) -> [usize; 2] {
+    let counts = frame.non_finite();
+    for (what, count) in ["color", "motion"].into_iter().zip(counts).filter(|(_, count)| *count > 0) {
+        tracing::warn!(
+            "frame {index}: the {what} of {count} of {} pixels is not finite; such values are taken for 0",
+            frame.color.len()
+        );
+    }
+    counts
+}
+
+/// The verdict on every frame but the first, and what is not finite in all of them.
+fn check(import: &Import, trust: bool) -> Result<(Vec<Option<MotionVerdict>>, Vec<[usize; 2]>)> {
     let extent = import.geometry().valid;
     let mut previous = import.frame(0)?;
+    let mut non_finite = vec![count_non_finite(0, &previous)];
     let mut verdicts = Vec::new();
     for index in 1..import.frames() {
         let current = import.frame(index)?;
+        non_finite.push(count_non_finite(index, &current));
         let verdict = check_motion(&current, &previous, extent);
         if let Some(v) = verdict.filter(|v| !v.passes) {
             let fix = if v.best_error < v.declared {
@@ -146,5 +164,5 @@ fn check(import: &Import, trust: bool) -> Result<Vec<Option<MotionVerdict>>> {
         verdicts.push(verdict);
         previous = current;
     }
-    Ok(verdicts)
+    Ok((verdicts, non_finite))
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use network::frame::Parameters;
-use network::geometry::Geometry;
+use network::geometry::{Extent, Geometry};
 use renderer::{Compared, Effects, MotionCheck, Picture, View, check_motion};
 use serde_json::{Value, json};
 
@@ -59,11 +59,13 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     }
     bar.finish_and_clear();
     let all = mean(&checks).with_context(|| {
-        format!("nothing moves in {} frames of {}, so there is nothing to check", args.frames, args.scene.scene)
+        let frames = text::counted(args.frames, "frame");
+        format!("nothing moves in {frames} of {}, so there is nothing to check", args.scene.scene)
     })?;
     rows.push(row("all".to_owned(), &all));
     let holds = all.passes(SHARE);
     let answer = if holds { "the motion explains the change" } else { "the motion does not explain the change" };
+    let hint = if holds { None } else { hint(geometry.valid, &all, checks.len()) };
     let share = all.reprojected / all.still.min(all.flipped).max(1e-12);
     let json = json!({
         "scene": args.scene.scene,
@@ -78,12 +80,31 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         "share": share,
         "limit": SHARE,
         "holds": holds,
+        "hint": hint,
     });
     let text = format!(
         "mean error of display codes (0 to 1)\n{}{answer}: {share:.3} of the smaller control, at most {SHARE:.3}\n",
         text::table(&rows)
     );
+    let text = match hint {
+        Some(hint) => format!("{text}{hint}\n"),
+        None => text,
+    };
     Ok(Outcome { json, text, holds })
+}
+
+/// Why a no may say more of the case than of the motion; `None` where there is enough to see.
+fn hint(size: Extent, all: &MotionCheck, frames: usize) -> Option<String> {
+    let area = f64::from(size.width) * f64::from(size.height);
+    let share = all.pixels as f64 / (area * frames.max(1) as f64);
+    let reasons = [
+        (area < 320.0 * 180.0, "the picture is small"),
+        (share < 0.02, "few pixels are compared"),
+        (all.moved < 1.0, "they move by less than a pixel"),
+    ];
+    let reasons: Vec<&str> = reasons.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect();
+    let advice = "judge at 320x180 or more and with a longer step, such as --rate 4";
+    (!reasons.is_empty()).then(|| format!("{}: {advice}", reasons.join(", ")))
 }
 
 /// All checks as one, each with the weight of its pixels.
@@ -91,18 +112,26 @@ fn mean(checks: &[MotionCheck]) -> Option<MotionCheck> {
     let pixels = checks.iter().map(|check| check.pixels).sum::<usize>();
     let sum = |of: fn(&MotionCheck) -> f64| checks.iter().map(|c| of(c) * c.pixels as f64).sum::<f64>() / pixels as f64;
     let (reprojected, still, flipped) = (sum(|c| c.reprojected), sum(|c| c.still), sum(|c| c.flipped));
-    (pixels > 0).then_some(MotionCheck { reprojected, still, flipped, pixels })
+    let moved = sum(|c| c.moved);
+    (pixels > 0).then_some(MotionCheck { reprojected, still, flipped, pixels, moved })
 }
 
 fn row(name: String, check: &MotionCheck) -> Vec<String> {
     let error = |value: f64| format!("{value:.5}");
-    let MotionCheck { reprojected, still, flipped, pixels } = *check;
+    let MotionCheck { reprojected, still, flipped, pixels, .. } = *check;
     vec![name, pixels.to_string(), error(reprojected), error(still), error(flipped)]
 }
 
 fn document(number: Option<u32>, check: &MotionCheck) -> Value {
-    let MotionCheck { reprojected, still, flipped, pixels } = *check;
-    json!({ "frame": number, "pixels": pixels, "reprojected": reprojected, "still": still, "flipped": flipped })
+    let MotionCheck { reprojected, still, flipped, pixels, moved } = *check;
+    json!({
+        "frame": number,
+        "pixels": pixels,
+        "movedPixels": moved,
+        "reprojected": reprojected,
+        "still": still,
+        "flipped": flipped,
+    })
 }
 
 #[cfg(test)]
@@ -110,9 +139,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_hint_where_little_can_be_seen() {
+        let all = |pixels, moved| MotionCheck { reprojected: 1.0, still: 1.0, flipped: 1.0, pixels, moved };
+        assert_eq!(hint(Extent::new(320, 180), &all(57_600, 3.0), 1), None);
+        let said = |width, height, check, words: &str| {
+            assert!(hint(Extent::new(width, height), &check, 1).is_some_and(|hint| hint.starts_with(words)), "{words}");
+        };
+        said(64, 64, all(4096, 3.0), "the picture is small: judge");
+        said(320, 180, all(1000, 3.0), "few pixels are compared: judge");
+        said(320, 180, all(57_600, 0.5), "they move by less than a pixel: judge");
+        said(64, 64, all(10, 0.5), "the picture is small, few pixels");
+    }
+
+    #[test]
     fn pixels_weigh() {
         assert_eq!(mean(&[]), None);
-        let check = |error: f64, pixels| MotionCheck { reprojected: error, still: 1.0, flipped: 2.0, pixels };
+        let check =
+            |error: f64, pixels| MotionCheck { reprojected: error, still: 1.0, flipped: 2.0, pixels, moved: 3.0 };
         let all = mean(&[check(0.0, 30), check(0.4, 10)]);
         assert_eq!(all.map(|c| (c.reprojected, c.flipped, c.pixels)), Some((0.1, 2.0, 40)));
     }

@@ -13,7 +13,7 @@ use super::args::{self, RouteArg};
 use super::checks::{Checked, compare_frame};
 use super::outcome::{CommandResult, Outcome};
 use super::seeded::FaultArgs;
-use super::{Globals, bisect, fixture, parity, progress, write};
+use super::{Globals, bisect, fixture, parity, progress, text, write};
 use crate::engine::playback::{Inputs, Keep, Player, inputs_of, tensors};
 use crate::engine::{Engines, model};
 
@@ -178,9 +178,9 @@ fn outcome(
     let recorded_on = header.device.as_ref().map_or("the CPU", |device| device.name.as_str());
     let device = if args.route == RouteArg::Cpu { None } else { engines.device_name() };
     let mut out = format!(
-        "{}: {} frames of {}, {}, recorded on {recorded_on} ({}), replayed on {} ({})\n",
+        "{}: {} of {}, {}, recorded on {recorded_on} ({}), replayed on {} ({})\n",
         capture.directory().display(),
-        results.len(),
+        text::counted(results.len(), "frame"),
         capture.geometry().valid,
         model.description(),
         header.route.name,

@@ -13,6 +13,13 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
+/// A count of things: `1 frame`, `2 frames`.
+pub fn counted(count: impl std::fmt::Display, thing: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// A table with left-aligned columns.
 pub fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -36,6 +43,11 @@ mod tests {
         assert_eq!(bytes(20), "20 B");
         assert_eq!(bytes(128 << 20), "128 MiB");
         assert_eq!(bytes(1536 << 20), "1.5 GiB");
+    }
+
+    #[test]
+    fn one_is_no_plural() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "frame")), ["0 frames", "1 frame", "2 frames"]);
     }
 
     #[test]

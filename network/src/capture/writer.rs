@@ -265,7 +265,8 @@ fn differences(was: &Header, now: &Header) -> String {
     let (Ok(serde_json::Value::Object(was)), Ok(serde_json::Value::Object(now))) = (was, now) else {
         return "it was recorded with other settings".to_owned();
     };
-    let names: Vec<String> =
-        was.iter().filter(|(key, value)| now.get(*key) != Some(value)).map(|(k, _)| k.clone()).collect();
-    format!("it was recorded with another {}", names.join(", "))
+    let differ = was.iter().filter(|(key, value)| now.get(*key) != Some(value)).map(|(key, _)| key.as_str());
+    // As people call it: of the extents only the first is chosen.
+    let named: Vec<&str> = differ.map(|key| if key == "extents" { "size" } else { key }).collect();
+    format!("it was recorded with another {}", named.join(", "))
 }

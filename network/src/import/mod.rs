@@ -172,6 +172,15 @@ pub struct ImportedFrame {
 }
 
 impl ImportedFrame {
+    /// Pixels whose color is not finite, and pixels whose motion is not: the frame passes take such values for 0.
+    pub fn non_finite(&self) -> [usize; 2] {
+        // A half whose exponent is all ones is infinite or no number.
+        let whole = |bits: &u16| bits & 0x7c00 != 0x7c00;
+        let color = self.color.iter().filter(|pixel| !pixel[..3].iter().all(whole)).count();
+        let motion = self.motion.iter().filter(|vector| !vector.iter().all(|value| value.is_finite())).count();
+        [color, motion]
+    }
+
     /// Motion as two halves a pixel. Vectors that lead out of the picture become (0, 0), by the frame's motion rule.
     pub fn packed_motion(&self, extent: Extent) -> Vec<u32> {
         let vector = |(i, &[x, y]): (usize, &[f32; 2])| {

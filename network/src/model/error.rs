@@ -14,6 +14,12 @@ pub enum ModelError {
         /// What the system said.
         source: io::Error,
     },
+    /// Nothing is where the model should be.
+    #[error("there is no such file or folder: {path}", path = path.display())]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
     /// Not JSON, or a required key is absent or of the wrong type.
     #[error("invalid manifest {path}: {key}: {problem}", path = path.display())]
     InvalidManifest {

@@ -72,6 +72,9 @@ pub(crate) fn read_exactly(path: &Path, length: u64) -> io::Result<Vec<u8>> {
 
 /// The bytes of `manifest.json` in a directory, with the manifest's path.
 pub(crate) fn read_manifest(dir: &Path) -> Result<(Vec<u8>, PathBuf), ModelError> {
+    if matches!(dir.symlink_metadata(), Err(error) if error.kind() == io::ErrorKind::NotFound) {
+        return Err(ModelError::Missing { path: dir.to_owned() });
+    }
     let path = dir.join("manifest.json");
     let fail = |source| ModelError::ReadManifest { path: path.clone(), source };
     let length = file_length(&path).map_err(fail)?;

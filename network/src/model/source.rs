@@ -66,7 +66,7 @@ impl FromStr for Source {
             // Meant as a path; the loader's error says what is missing.
             Ok(Self::Directory(path))
         } else {
-            Err(unknown("no preset and no directory of that name"))
+            Err(unknown("no preset, and no file or folder of that name"))
         }
     }
 }
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(source, Source::Container(file));
         assert!(matches!(source.open(true), Err(ModelError::InvalidContainer { .. })));
         let missing = format!("{path}/none").parse::<Source>().unwrap();
-        assert!(matches!(missing.open(true), Err(ModelError::ReadManifest { .. })));
+        assert!(matches!(missing.open(true), Err(ModelError::Missing { .. })));
     }
 
     #[test]
