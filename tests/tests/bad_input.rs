@@ -64,7 +64,8 @@ impl Kept {
 
 #[test]
 fn models() {
-    model_is_refused("/no/such/model", &["/no/such/model"]);
+    model_is_refused("/no/such/model", &["no such file or folder: /no/such/model"]);
+    model_is_refused("./w.nrw", &["no such file or folder: ./w.nrw"]);
     model_is_refused("livelier", &["livelier", "lively", "starter"]);
     model_is_refused("lively:x", &["lively:x"]);
 
@@ -206,6 +207,20 @@ fn outputs_that_cannot_be_written() {
     )
     .expect_refusal(&[&output.text()]);
     output.is_untouched();
+}
+
+#[test]
+fn pictures_have_the_suffix_of_what_is_written() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let input = picture(folder.path(), 64, 64);
+    for name in ["out.jpg", "out.bmp", "out.png.exr"] {
+        let out = folder.path().join(name);
+        fs::write(&out, KEPT).expect("a file");
+        let text = out.display().to_string();
+        nrview(&["process", "--route=cpu", "--model=identity", &input, &text], LIMIT).expect_refusal(&[name, ".png"]);
+        nrview(&["profile", "--plot", &text], LIMIT).expect_refusal(&[name, ".png"]);
+        assert_eq!(fs::read(&out).expect("still there"), KEPT);
+    }
 }
 
 #[test]

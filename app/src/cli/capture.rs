@@ -146,6 +146,7 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
     // A scene needs a device on every route.
     let route = args.route.keeping(args.all_tensors);
     let mut engines = Engines::new(globals, if image.is_some() { route } else { route.on_device() })?;
+    engines.hint(args.route);
     let source = model::source(globals)?;
     let model = engines.model(&source)?;
     let keep = match (args.boundaries, args.all_tensors) {
@@ -237,8 +238,9 @@ pub fn run(globals: &Globals, args: &CaptureArgs) -> CommandResult {
         "framesPerSecond": per_second,
     });
     let line = format!(
-        "{}: {frames} frames ({recorded} now) of {}, {} of tensors in {seconds:.1} s, {:.1} s of them waiting for the disk",
+        "{}: {} ({recorded} now) of {}, {} of tensors in {seconds:.1} s, {:.1} s of them waiting for the disk",
         args.out.display(),
+        text::counted(frames, "frame"),
         geometry.valid,
         text::bytes(bytes),
         waited.as_secs_f64(),

@@ -1,6 +1,7 @@
 //! Log lines: on the error stream, and the last of them kept for a report.
 
 use std::collections::VecDeque;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
@@ -19,10 +20,15 @@ pub fn start(verbose: u8) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(Tee)
-        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
+        .with_ansi(coloured(io::IsTerminal::is_terminal(&io::stderr()), std::env::var_os("NO_COLOR").as_deref()))
         .with_target(false)
         .without_time()
         .init();
+}
+
+/// Whether lines have colours: on a terminal, unless `NO_COLOR` says something (<https://no-color.org>).
+fn coloured(terminal: bool, no_color: Option<&OsStr>) -> bool {
+    terminal && no_color.is_none_or(OsStr::is_empty)
 }
 
 /// The last lines, without colours.
@@ -83,6 +89,12 @@ fn plain(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_are_for_terminals_and_can_be_refused() {
+        assert!(coloured(true, None) && coloured(true, Some(OsStr::new(""))));
+        assert!(!coloured(true, Some(OsStr::new("1"))) && !coloured(false, None));
+    }
 
     #[test]
     fn the_last_lines_are_kept_without_colours() {

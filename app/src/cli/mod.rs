@@ -47,6 +47,7 @@ pub mod write;
 mod combinations;
 
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -64,21 +65,24 @@ use outcome::CommandResult;
 #[derive(Debug, Parser)]
 #[command(name = "nrview", version)]
 struct Cli {
-    #[command(flatten)]
-    globals: Globals,
+    // Before the others, whose heading is for all that follows.
     #[command(flatten)]
     view: view::ViewArgs,
+    #[command(flatten)]
+    globals: Globals,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 /// Options that every subcommand takes.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Globals {
     /// Vulkan device: its number in `nrview doctor`, or a part of its name. Default: the most capable one.
     #[arg(long, global = true, value_name = "N|NAME")]
     pub device: Option<String>,
-    /// Weights: a model directory, a weight container, `starter`, `identity`, or `lively[:SEED]`.
+    /// Weights: a model directory, a weight container, `starter`, `identity`, `lively[:SEED]`, `sparse[:SEED]` or
+    /// `hot[:SEED]`.
     #[arg(long, global = true, value_name = "DIR|NAME[:SEED]")]
     pub model: Option<String>,
     /// Print one JSON document on the standard output stream; logs stay on the error stream.
@@ -108,7 +112,7 @@ enum Command {
     /// Make, check, describe or pack weight models.
     #[command(subcommand)]
     Model(model::ModelCommand),
-    /// Render the scripted scene to picture files: input, network, side by side.
+    /// Render a scene along its camera path to picture files: input, network, side by side.
     Render(render::RenderArgs),
     /// Send one picture through the network.
     Process(process::ProcessArgs),
@@ -158,28 +162,38 @@ pub fn main() -> ExitCode {
     let json = cli.globals.json;
     let code = match run(cli) {
         Ok(outcome) => {
+            let code = u8::from(!outcome.holds);
             if json {
-                print(&format!("{:#}", outcome.json));
-            } else if !outcome.text.is_empty() {
-                print(outcome.text.trim_end());
+                print(&format!("{:#}", outcome.json), code)
+            } else if outcome.text.is_empty() {
+                code
+            } else {
+                print(outcome.text.trim_end(), code)
             }
-            u8::from(!outcome.holds)
         }
         Err(error) => {
             let message = message(&error);
             if json {
-                print(&format!("{:#}", json!({ "error": message })));
+                print(&format!("{:#}", json!({ "error": message })), 2);
             }
-            eprintln!("nrview: {message}");
+            complain(&message);
             2
         }
     };
     ExitCode::from(code.max(u8::from(leaks())))
 }
 
+/// Lets every value be a negative number, so that what is wrong with it is said by what reads it: `-1` is no option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let adapted = |option: clap::Arg| {
+        if option.get_action().takes_values() { option.allow_negative_numbers(true) } else { option }
+    };
+    command.mut_args(adapted).mut_subcommands(with_negative_numbers)
+}
+
 /// Reads the arguments.
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let matches = with_negative_numbers(Cli::command()).try_get_matches_from(arguments)?;
     // The viewer's own options can stand without `view`; before another command they would say nothing.
     if let Some(command) = matches.subcommand_name() {
         let view = view::ViewArgs::augment_args(clap::Command::new("view"));
@@ -211,16 +225,37 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
         let text = error.to_string();
         let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        print(&format!("{:#}", json!({ "error": first })));
+        print(&format!("{:#}", json!({ "error": first })), 2);
     }
-    _ = error.print();
-    ExitCode::from(u8::from(error.use_stderr()) * 2)
+    let written = error.print();
+    if error.use_stderr() {
+        return ExitCode::from(2);
+    }
+    ExitCode::from(code_of(written.and_then(|()| io::stdout().flush()), 0))
 }
 
-/// Prints to the standard output stream. A reader that has gone away (`nrview doctor | head`) is no failure.
-fn print(text: &str) {
-    use std::io::Write as _;
-    _ = writeln!(std::io::stdout(), "{text}");
+/// Prints to the standard output stream; the exit code is `code`, unless the text could not be written.
+fn print(text: &str, code: u8) -> u8 {
+    let mut out = io::stdout();
+    code_of(writeln!(out, "{text}").and_then(|()| out.flush()), code)
+}
+
+/// The exit code after writing to the standard output stream: an answer that is lost is none. A reader that has gone
+/// away (`nrview doctor | head`) has what it wanted.
+fn code_of(written: io::Result<()>, code: u8) -> u8 {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("cannot write the output: {error}"));
+            2
+        }
+        _ => code,
+    }
+}
+
+/// Says on the error stream why the program could not do what it was asked for. With that stream closed the exit code is
+/// all that is left to say it.
+fn complain(message: &str) {
+    _ = writeln!(io::stderr(), "nrview: {message}");
 }
 
 /// An error and its causes, leaving out causes that the message before already quotes.
@@ -266,6 +301,28 @@ fn run(cli: Cli) -> CommandResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_negative_number_is_a_value_wherever_a_value_is() {
+        fn check(command: &clap::Command, path: &[&str], seen: &mut usize) {
+            for option in command.get_arguments().filter(|option| option.get_action().takes_values()) {
+                let Some(long) = option.get_long().filter(|_| !option.is_require_equals_set()) else { continue };
+                let name = format!("--{long}");
+                let words = ["nrview"].iter().chain(path).copied().chain([name.as_str(), "-1"]);
+                if let Err(error) = parse(words.map(OsString::from)) {
+                    let wrong = [ErrorKind::UnknownArgument, ErrorKind::InvalidSubcommand];
+                    assert!(!wrong.contains(&error.kind()), "{path:?} {error}");
+                }
+                *seen += 1;
+            }
+            for sub in command.get_subcommands() {
+                check(sub, &[path, &[sub.get_name()]].concat(), seen);
+            }
+        }
+        let mut seen = 0;
+        check(&Cli::command(), &[], &mut seen);
+        assert!(seen > 60, "{seen} options");
+    }
 
     /// An argument of a subcommand with the name of a global option is the same one to the parser, and ends the program
     /// where they differ in type.

@@ -78,6 +78,7 @@ pub fn run(globals: &Globals, args: &ProcessArgs) -> CommandResult {
     };
     parameters.validate()?;
     let mut engines = Engines::new(globals, args.route)?;
+    engines.hint(args.route);
     let model = engines.model(&model::source(globals)?)?;
     let plan = Plan::new(&geometry);
     let mut route = engines.route(&plan, &model)?;
@@ -108,7 +109,7 @@ pub fn run(globals: &Globals, args: &ProcessArgs) -> CommandResult {
 
 /// Everything that will be written can be, before the long work.
 fn check_outputs(args: &ProcessArgs) -> Result<()> {
-    write::check_file(&args.output)?;
+    write::check_png(&args.output)?;
     if let Some(path) = &args.head {
         write::check_file(path)?;
         if *path == args.output {

@@ -67,7 +67,8 @@ pub enum By {
 
 /// Measures, or compares.
 pub fn run(globals: &Globals, args: &ProfileArgs) -> CommandResult {
-    [&args.save, &args.plot].into_iter().flatten().try_for_each(|path| write::check_file(path))?;
+    args.save.iter().try_for_each(|path| write::check_file(path))?;
+    args.plot.iter().try_for_each(|path| write::check_png(path))?;
     if let [a, b] = args.compare.as_slice() {
         return compare(args, a, b);
     }

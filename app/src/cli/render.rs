@@ -34,6 +34,9 @@ const GAP: u32 = 4;
 const HEAD: [&str; 8] =
     ["frame", "scene ms", "network ms", "input dB", "network dB", "gain dB", "input FLIP", "network FLIP"];
 
+/// The first of them that every render has.
+const TIMES: usize = 3;
+
 /// Arguments of `nrview render`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RenderArgs {
@@ -116,6 +119,7 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let mut engines = Engines::new(globals, args.route.on_device())?;
     let device = engines.device().context("no device")?.clone();
     fit::check(&device, args.size, 0)?;
+    engines.hint(args.route);
     let model = engines.model(&source)?;
     let scene = match args.seed {
         Some(seed) => scene.with_seed(seed),
@@ -139,7 +143,9 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     let first = studio.scene.path.at(0.0);
     let bar = progress::bar(u64::from(args.frames), "frames");
     let mut documents = Vec::new();
-    let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
+    // Without a reference there is nothing to tell of quality.
+    let columns = if args.reference.is_some() { HEAD.len() } else { TIMES };
+    let mut rows = vec![HEAD[..columns].iter().map(|&name| name.to_owned()).collect()];
     let mut paths = Vec::new();
     for number in 0..args.frames {
         let view = View::scripted(&studio.scene, number, rate);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use network::exec::tune::{Found, Search, Verdict, Whole};
 use network::exec::{Entry, Kernels, Route, Table};
 use network::geometry::{Extent, Geometry};
@@ -26,11 +26,11 @@ pub struct TuneArgs {
     minutes: f64,
 }
 
-/// Parses minutes, up to a day.
+/// Parses minutes, more than none and up to a day.
 fn minutes(text: &str) -> Result<f64, String> {
     match text.parse() {
-        Ok(value) if (0.0..=1440.0).contains(&value) => Ok(value),
-        _ => Err(format!("{} is no number of minutes from 0 to 1440", messages::quoted(text))),
+        Ok(value) if value > 0.0 && value <= 1440.0 => Ok(value),
+        _ => Err(format!("{} is no number of minutes above 0 and up to 1440", messages::quoted(text))),
     }
 }
 
@@ -66,11 +66,12 @@ pub fn run(globals: &Globals, args: &TuneArgs) -> CommandResult {
     let key = device.cache_key();
     let mut table = Table::load(&device, kernels.tuning()).unwrap_or_else(|| Table::new(key, kernels.tuning()));
     let begun = Instant::now();
+    let whole = Duration::from_secs_f64(60.0 * args.minutes);
     let mut all = Vec::new();
     for (number, (size, geometry)) in (1..).zip(sizes.iter().zip(&geometries)) {
         let plan = Plan::new(geometry);
         let share = f64::from(number) / sizes.len() as f64;
-        let until = begun + Duration::from_secs_f64(60.0 * args.minutes * share);
+        let until = begun + whole.mul_f64(share);
         let bar = progress::bar(search.shapes(&plan) as u64, "shapes of multiplies");
         let found = search.run(&plan, until, &mut |found| {
             tracing::info!("{}", line(found).join("  "));
@@ -78,6 +79,10 @@ pub fn run(globals: &Globals, args: &TuneArgs) -> CommandResult {
         })?;
         bar.finish_and_clear();
         all.push(settle(&search, &plan, *size, found, &mut table, &device)?);
+    }
+    // Without a measurement there is no answer, and no reason to touch what an earlier search has found.
+    if all.iter().all(|sized| sized.found.is_empty()) && begun.elapsed() >= whole {
+        bail!("nothing was tried in {} minutes, the table stays as it was; give more --minutes", args.minutes);
     }
     let file = table.save(&device).context("the table of tiles cannot be written")?;
     let (digest, kept) = (table.digest(), table.entries().count());
@@ -155,6 +160,7 @@ fn describe(sized: &Sized) -> String {
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     rows.extend(sized.found.iter().map(line));
     let whole = match sized.whole {
+        None if sized.found.is_empty() => "nothing was tried".to_owned(),
         None => "nothing is clearly faster than the untuned tiles".to_owned(),
         Some(whole) => format!(
             "whole frames: {:.2} ms untuned, {:.2} ms tuned, {}{}",

@@ -16,6 +16,17 @@ pub fn check_file(path: &Path) -> Result<()> {
     probe(&folder).with_context(|| format!("cannot write {}", path.display()))
 }
 
+/// The same for a picture: what is written is PNG, so another suffix would name what the file is not.
+pub fn check_png(path: &Path) -> Result<()> {
+    check_file(path)?;
+    match path.extension() {
+        Some(suffix) if !suffix.eq_ignore_ascii_case("png") => {
+            bail!("cannot write {}: pictures are written as PNG; give a name that ends in .png", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a directory that is to be made but is there and not empty, or cannot be made. Leaves the disk as it was.
 pub fn check_fresh_folder(folder: &Path) -> Result<()> {
     if folder.is_file() || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -107,6 +118,19 @@ mod tests {
         write_file(&path, b"second")?;
         assert_eq!(fs::read(&path)?, b"second");
         assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_picture_has_the_suffix_of_what_it_is() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let check = |name: &str| check_png(&folder.path().join(name));
+        for name in ["a.png", "a.PNG", "a.b.png", "a"] {
+            check(name)?;
+        }
+        for name in ["a.jpg", "a.png.bmp", "a."] {
+            assert!(check(name).is_err_and(|error| error.to_string().contains(".png")), "{name}");
+        }
         Ok(())
     }
 

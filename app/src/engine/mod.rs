@@ -68,6 +68,14 @@ impl Engines {
         Ok(Self { gpu: Some((Arc::clone(device), kernels)), model: None, weights: None })
     }
 
+    /// Says that the other route is faster where the Vulkan device is a CPU, unless a route was asked for.
+    pub fn hint(&self, asked: RouteArg) {
+        let is_cpu = self.device().is_some_and(|device| device.caps().is_cpu);
+        if asked == RouteArg::Auto && is_cpu && self.is_exact() {
+            tracing::info!("the Vulkan device is a CPU: `--route cpu` gives the same bytes there, sooner");
+        }
+    }
+
     /// The device, where the route has one.
     pub fn device(&self) -> Option<&Arc<Device>> {
         self.gpu.as_ref().map(|(device, _)| device)
