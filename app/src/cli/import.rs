@@ -40,7 +40,7 @@ pub fn run(globals: &Globals, args: &ImportArgs) -> CommandResult {
     write::check_fresh_folder(&args.out)?;
     let geometry = *import.geometry();
     // Every file is read and every pair checked before anything is computed.
-    let (verdicts, non_finite) = check(&import, args.trust_motion)?;
+    let Found { verdicts, non_finite } = check(&import, args.trust_motion)?;
 
     let mut engines = Engines::new(globals, args.route)?;
     let source = model::source(globals)?;
@@ -135,8 +135,16 @@ fn count_non_finite(index: usize, frame: &ImportedFrame) -> [usize; 2] {
     counts
 }
 
-/// The verdict on every frame but the first, and what is not finite in all of them.
-fn check(import: &Import, trust: bool) -> Result<(Vec<Option<MotionVerdict>>, Vec<[usize; 2]>)> {
+/// What the frames look like before anything is computed.
+struct Found {
+    /// The verdict on every frame but the first.
+    verdicts: Vec<Option<MotionVerdict>>,
+    /// Pixels of every frame whose color, and whose motion, is not finite.
+    non_finite: Vec<[usize; 2]>,
+}
+
+/// Checks every frame and every pair.
+fn check(import: &Import, trust: bool) -> Result<Found> {
     let extent = import.geometry().valid;
     let mut previous = import.frame(0)?;
     let mut non_finite = vec![count_non_finite(0, &previous)];
@@ -164,5 +172,5 @@ fn check(import: &Import, trust: bool) -> Result<(Vec<Option<MotionVerdict>>, Ve
         verdicts.push(verdict);
         previous = current;
     }
-    Ok((verdicts, non_finite))
+    Ok(Found { verdicts, non_finite })
 }
