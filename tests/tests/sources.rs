@@ -21,6 +21,8 @@ const UNSAFE: [&str; 23] = [
     "renderer/gpu/src/draw.rs",
     "renderer/gpu/src/extensions.rs",
     "renderer/gpu/src/fault.rs",
+    "renderer/gpu/src/generated/abi.rs",
+    "renderer/gpu/src/generated/mod.rs",
     "renderer/gpu/src/heap.rs",
     "renderer/gpu/src/image.rs",
     "renderer/gpu/src/instance.rs",

@@ -61,8 +61,12 @@ fn every_error_names_its_object() {
 
 fn manifest_errors(bench: &Bench) {
     let missing = load(&bench.scratch.path().join("nowhere"), true).unwrap_err();
-    assert!(matches!(missing, ModelError::ReadManifest { .. }), "{missing}");
-    assert!(missing.to_string().contains("nowhere/manifest.json"), "{missing}");
+    assert!(matches!(missing, ModelError::Missing { .. }), "{missing}");
+    assert!(missing.to_string().ends_with("nowhere"), "{missing}");
+    let empty = tempfile::tempdir_in(bench.scratch.path()).unwrap();
+    let unread = load(empty.path(), true).unwrap_err();
+    assert!(matches!(unread, ModelError::ReadManifest { .. }), "{unread}");
+    assert!(unread.to_string().contains("manifest.json"), "{unread}");
 
     for text in [&b"{\"totals\""[..], b"", b"\xff\xfe"] {
         let dir = bench.directory(text);
