@@ -287,8 +287,8 @@ fn plans(case: &Case) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for place in ["device", "memory", "object", "map", "submit", "wait", "create", "write", "rename"] {
         let count = calls[place];
-        // A walk of so many seconds may end before the last call of another.
-        let last = if case.name == "soak" { count / 2 } else { count };
+        // What lasts so many seconds may end before the last call of another run.
+        let last = if case.arguments.contains("--minutes") { count / 2 } else { count };
         let mut at: Vec<u64> = [1, count / 3, last].into_iter().filter(|&call| (1..=count).contains(&call)).collect();
         at.dedup();
         all.extend(at.iter().map(|call| format!("{place}:{call}")));
