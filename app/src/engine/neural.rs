@@ -416,9 +416,14 @@ impl Neural {
         self.snapshot.as_ref().filter(|snapshot| snapshot.parameters().is_some())
     }
 
+    /// Whether a frame goes as one submission, however long a slice is, because a retained route is asked for.
+    fn is_one_submission(&self, pace: &Pace) -> bool {
+        self.retain.controller.requested().is_retained() && pace.predicts(self.total_cost) <= WHOLE
+    }
+
     /// Into how many bands the scene image of a frame is divided: so many that each is about as long as a slice.
     fn bands(&self, studio: &Studio, pace: &Pace) -> u32 {
-        if self.guest {
+        if self.guest || self.is_one_submission(pace) {
             return 1;
         }
         let ms = self.scene_ms.unwrap_or(if studio.device.caps().is_cpu { FIRST_SCENE } else { 0.0 });
@@ -448,8 +453,7 @@ impl Neural {
         }
         let steps = self.network.steps();
         let mut slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
-        let asked = self.retain.controller.requested().is_retained();
-        if asked && job.next == 0 && pace.predicts(self.total_cost) <= WHOLE {
+        if job.next == 0 && self.is_one_submission(pace) {
             slice.end = steps;
         }
         let on_host = self.host.is_some();
