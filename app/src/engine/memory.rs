@@ -38,8 +38,7 @@ fn purpose(name: &str) -> usize {
         2
     } else if begins(&["scene", "mesh", "texture", "environment", "model"]) {
         3
-    } else if begins(&["window", "screenshot", "pixel values", "measured"]) || name.is_empty() {
-        // The overlay's renderer gives its objects no names.
+    } else if begins(&["window", "screenshot", "pixel values", "measured"]) {
         4
     } else {
         5

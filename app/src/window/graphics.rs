@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use egui::{ClippedPrimitive, TextureId, TexturesDelta};
-use egui_ash_renderer::allocator::GpuAllocator;
 use egui_ash_renderer::{DynamicRendering, Options, RenderMode, Renderer};
 use gpu::{
     Acquire, Buffer, CommandBuffer, CommandPool, Device, Filter, Image, ImageDesc, ImageUsage, ImageUse, LoadOp,
@@ -19,6 +18,7 @@ use winit::window::Window;
 
 use super::flip::Mean;
 use super::layout::{Layout, Source};
+use super::overlay_memory::OverlayMemory;
 use super::probe::{Probe, Reading, SideSources, Sources};
 use super::screenshot::{Pixels, Purpose, Snap};
 use super::target::{Presenters, Target};
@@ -70,7 +70,8 @@ pub enum Drawn {
 /// Everything that belongs to the window on the device.
 pub struct Graphics {
     // Dropped from top to bottom: the overlay's renderer before the device it does not own.
-    gui: Renderer<GpuAllocator>,
+    gui: Renderer<OverlayMemory>,
+    gui_memory: OverlayMemory,
     target: Option<Target>,
     swapchain: Option<Swapchain>,
     surface: Arc<Surface>,
@@ -136,7 +137,8 @@ impl Graphics {
         };
         let format = swapchain.as_ref().map_or(vk::Format::B8G8R8A8_UNORM, Swapchain::format);
         let options = Options { in_flight_frames: SLOTS, ..Options::default() };
-        let gui = Renderer::with_gpu_allocator(device.allocator(), device.ash().clone(), mode(format), options)
+        let gui_memory = OverlayMemory::new(device);
+        let gui = Renderer::with_allocator(gui_memory.clone(), device.ash().clone(), mode(format), options)
             .context("cannot prepare the overlay")?;
         let slot = |number: usize| -> Result<Slot> {
             let commands = CommandBuffer::new(device, &format!("window frame {number}"))?;
@@ -154,6 +156,7 @@ impl Graphics {
         };
         Ok(Self {
             gui,
+            gui_memory,
             target: None,
             swapchain,
             surface,
@@ -254,12 +257,9 @@ impl Graphics {
     /// # Errors
     /// An error of the device.
     pub fn update_textures(&mut self, mut delta: TexturesDelta) -> Result<()> {
-        let (gui, pool) = (&mut self.gui, self.uploads.raw());
         for (id, changes) in delta.set.drain() {
             for change in changes {
-                self.device
-                    .with_queue(|queue| gui.set_texture(queue, pool, id, &change))
-                    .context("cannot upload a texture of the overlay")?;
+                self.gui_memory.upload(&mut self.gui, &self.uploads, id, &change)?;
             }
         }
         self.free.extend(delta.free.drain());
@@ -324,6 +324,7 @@ impl Graphics {
         for id in slot.free.drain(..) {
             self.gui.free_texture(id).context("cannot free a texture of the overlay")?;
         }
+        self.gui_memory.tidy();
         let Some(swapchain) = &mut self.swapchain else { return Ok(Drawn::Skipped) };
         let extent = swapchain.extent();
         let target = match &mut self.target {
@@ -440,7 +441,7 @@ impl Graphics {
 
 impl Drop for Graphics {
     fn drop(&mut self) {
-        // The overlay's renderer destroys its objects at once.
+        // The overlay's renderer destroys its pipeline, views and samplers at once.
         // A lost device has been reported already.
         if let Err(error) = self.device.wait_idle()
             && !error.is_device_lost()

@@ -21,6 +21,7 @@ mod live;
 mod loading;
 pub mod look;
 pub mod offscreen;
+mod overlay_memory;
 mod pacing;
 mod pointer;
 pub mod presets;

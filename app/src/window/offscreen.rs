@@ -10,6 +10,7 @@ use network::geometry::Extent;
 
 use super::graphics::mode;
 use super::layout::layout;
+use super::overlay_memory::OverlayMemory;
 use super::settings::Settings;
 use crate::engine::memory;
 use crate::engine::neural::Times;
@@ -62,17 +63,19 @@ fn status(device: &Device, number: u32) -> Status {
 /// The device cannot draw, or an error of it.
 pub fn measure(device: &Arc<Device>, extent: [u32; 2], frames: u32) -> Result<OverlayTimes> {
     let options = Options { in_flight_frames: 1, ..Options::default() };
-    let mut gui = Renderer::with_gpu_allocator(device.allocator(), device.ash().clone(), mode(FORMAT), options)
+    let memory = OverlayMemory::new(device);
+    let mut gui = Renderer::with_allocator(memory.clone(), device.ash().clone(), mode(FORMAT), options)
         .context("cannot prepare the overlay")?;
-    let result = draw_all(device, &mut gui, extent, frames);
-    // The overlay's renderer destroys its objects at once.
+    let result = draw_all(device, &mut gui, &memory, extent, frames);
+    // The overlay's renderer destroys its pipeline, views and samplers at once.
     device.wait_idle()?;
     result
 }
 
 fn draw_all(
     device: &Arc<Device>,
-    gui: &mut Renderer<egui_ash_renderer::allocator::GpuAllocator>,
+    gui: &mut Renderer<OverlayMemory>,
+    memory: &OverlayMemory,
     extent: [u32; 2],
     frames: u32,
 ) -> Result<OverlayTimes> {
@@ -102,12 +105,11 @@ fn draw_all(
         let mut delta = output.textures_delta;
         for (id, changes) in delta.set.drain() {
             for change in changes {
-                device
-                    .with_queue(|queue| gui.set_texture(queue, pool.raw(), id, &change))
-                    .context("cannot upload a texture of the overlay")?;
+                memory.upload(gui, &pool, id, &change)?;
             }
         }
         delta.free.clear();
+        memory.tidy();
         let began = Instant::now();
         let picture = image.reference();
         cmd.begin()?;

@@ -164,6 +164,23 @@ impl Buffer {
         bytes.get_mut(..usize::try_from(self.size).ok()?)
     }
 
+    /// Copies values to the beginning of an [`MemoryKind::Upload`] or [`MemoryKind::Readback`] buffer, as they lie in
+    /// memory. No work that uses the buffer may be in flight.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when they do not fit, or the buffer is in device memory.
+    pub fn write<T: Copy>(&mut self, values: &[T]) -> Result<()> {
+        let bytes = size_of_val(values);
+        self.check_range("a write", 0, bytes as u64)?;
+        let Some(target) = self.mapped_mut() else {
+            return Err(Error::usage(&self.name, "it is not visible to the CPU"));
+        };
+        // SAFETY: the target has at least so many bytes (checked above), is not part of `values`, and is only ever read
+        // as bytes. A copy of bytes asks neither for an alignment nor for padding that is initialized.
+        unsafe { values.as_ptr().cast::<u8>().copy_to_nonoverlapping(target.as_mut_ptr(), bytes) };
+        Ok(())
+    }
+
     /// An error unless `offset..offset + size` lies inside.
     pub(crate) fn check_range(&self, what: &str, offset: u64, size: u64) -> Result<()> {
         match offset.checked_add(size) {

@@ -50,8 +50,8 @@ pub struct Device {
     pub(crate) names: DebugNames,
     pub(crate) bin: Bin,
     pub(crate) lost: AtomicBool,
-    /// Shared with the overlay renderer; dropped by hand, before the device.
-    pub(crate) allocator: ManuallyDrop<Arc<Mutex<Allocator>>>,
+    /// Dropped by hand, before the device.
+    pub(crate) allocator: ManuallyDrop<Mutex<Allocator>>,
     pub(crate) pipeline_cache: vk::PipelineCache,
     generated: Option<generated::Functions>,
     cache_file: Option<PathBuf>,
@@ -152,7 +152,7 @@ impl Device {
             names,
             bin: Bin::default(),
             lost: AtomicBool::new(false),
-            allocator: ManuallyDrop::new(Arc::new(Mutex::new(allocator))),
+            allocator: ManuallyDrop::new(Mutex::new(allocator)),
             pipeline_cache,
             generated,
             cache_file,
@@ -196,13 +196,6 @@ impl Device {
     /// The functions of `VK_EXT_device_generated_commands`, where the device has them.
     pub(crate) fn generated_functions(&self) -> Option<generated::Functions> {
         self.generated
-    }
-
-    /// The memory allocator, for renderers that bring their own objects. All of its users must be
-    /// gone before the device is dropped.
-    #[must_use]
-    pub fn allocator(&self) -> Arc<Mutex<Allocator>> {
-        Arc::clone(&self.allocator)
     }
 
     /// Objects made from this device that are alive, oldest first. Dropped objects are not among
@@ -252,8 +245,7 @@ impl Device {
         MemoryUse { used: report.total_allocated_bytes, reserved: allocator.capacity() }
     }
 
-    /// Name and bytes of everything that this device's objects have in device memory at this moment. Objects of renderers
-    /// that bring their own (see [`Device::allocator`]) have the names that those give.
+    /// Name and bytes of everything that this device's objects have in device memory at this moment.
     #[must_use]
     pub fn allocations(&self) -> Vec<(String, u64)> {
         let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
@@ -477,18 +469,8 @@ impl Drop for Device {
         if !self.lost.load(Ordering::Acquire) {
             self.save_pipeline_cache();
         }
-        // SAFETY: taken once, here.
-        let allocator = unsafe { ManuallyDrop::take(&mut self.allocator) };
-        if Arc::strong_count(&allocator) > 1 {
-            // Someone would free memory of a device that is gone. A leak is the lesser evil, and
-            // the register shows it.
-            tracing::error!("the allocator of {} is still in use; its device stays open", self.capabilities.name);
-            std::mem::forget(self.instance.clone());
-            std::mem::forget(allocator);
-            std::mem::forget(LiveToken::new(0, "Device", "kept open by its allocator"));
-            return;
-        }
-        drop(allocator);
+        // SAFETY: dropped once, here.
+        unsafe { ManuallyDrop::drop(&mut self.allocator) };
         // SAFETY: all objects of the device are destroyed; these are the last ones.
         unsafe {
             self.raw.destroy_pipeline_cache(self.pipeline_cache, None);

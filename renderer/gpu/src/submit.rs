@@ -152,7 +152,8 @@ impl Device {
     }
 
     /// Runs `f` with the queue locked, for code that submits by itself (the overlay renderer's
-    /// texture uploads). `f` must not use other functions of this device that submit or wait.
+    /// texture uploads). `f` must not use other functions of this device that submit or wait, nor make or drop objects of
+    /// it: both may want the queue.
     pub fn with_queue<R>(&self, f: impl FnOnce(vk::Queue) -> R) -> R {
         let queue = self.queue_state();
         f(queue.raw)
