@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Functions that are replaced. Their places in this list are those in [`REAL`].
-const NAMES: [&CStr; 37] = [
+const NAMES: [&CStr; 38] = [
     c"vkGetDeviceProcAddr",
     c"vkCreateDevice",
     c"vkAllocateMemory",
@@ -48,9 +48,14 @@ const NAMES: [&CStr; 37] = [
     c"vkAcquireNextImageKHR",
     c"vkQueuePresentKHR",
     c"vkGetFenceStatus",
+    c"vkCreateIndirectCommandsLayoutEXT",
 ];
 
-/// The loader's own functions of those names; they serve every device.
+/// The place in the list of a function that the loader may be too old to know.
+const LAYOUT: usize = 37;
+
+/// The functions of those names that are replaced: the loader's own, which serve every device, and that of [`LAYOUT`] as the
+/// device that was asked last has it.
 static REAL: [AtomicPtr<c_void>; NAMES.len()] = [const { AtomicPtr::new(std::ptr::null_mut()) }; NAMES.len()];
 
 /// Whether the device opened last is lost. A loss lasts until another device is opened.
@@ -370,7 +375,11 @@ unsafe extern "system" fn device_function(device: vk::Device, name: *const c_cha
     // SAFETY: see above. What the device does not have is not replaced either.
     let real = unsafe { real::<vk::PFN_vkGetDeviceProcAddr>(0)(device, name) }?;
     // SAFETY: Vulkan's names are null-terminated.
-    match replacement(unsafe { CStr::from_ptr(name) }) {
+    let name = unsafe { CStr::from_ptr(name) };
+    if name == NAMES[LAYOUT] {
+        REAL[LAYOUT].store(real as *mut c_void, Ordering::Release);
+    }
+    match replacement(name) {
         // SAFETY: a function of this module.
         Some(function) => Some(unsafe { std::mem::transmute::<*const c_void, unsafe extern "system" fn()>(function) }),
         None => Some(real),
@@ -395,5 +404,64 @@ fn replacement(name: &CStr) -> Option<*const c_void> {
         17 => allocate, 18 => allocate, 19 => bind, 20 => bind, 21 => pipelines, 22 => pipelines, 23 => begin, 24 => end,
         25 => map, 26 => submit, 27 => submit, 28 => wait_semaphores, 29 => wait_fences, 30 => counter,
         31 => query_results, 32 => queue_idle, 33 => device_idle, 34 => acquire, 35 => present, 36 => fence_status,
+        37 => create,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MADE: u64 = 7;
+
+    /// A driver's function that makes layouts.
+    unsafe extern "system" fn layout(
+        _: vk::Device,
+        _: *const c_void,
+        _: *const c_void,
+        out: *mut c_void,
+    ) -> vk::Result {
+        // SAFETY: the caller has room for a handle.
+        unsafe { out.cast::<u64>().write(MADE) };
+        vk::Result::SUCCESS
+    }
+
+    /// A driver with functions of two names: one that is replaced, and one that is not.
+    unsafe extern "system" fn driver(_: vk::Device, name: *const c_char) -> vk::PFN_vkVoidFunction {
+        // SAFETY: Vulkan's names are null-terminated.
+        let name = unsafe { CStr::from_ptr(name) };
+        let known = name == NAMES[LAYOUT] || name == c"vkCmdExecuteGeneratedCommandsEXT";
+        // SAFETY: function pointers of another type, made what they were before they are called.
+        known.then(|| unsafe { std::mem::transmute::<Create, unsafe extern "system" fn()>(layout) })
+    }
+
+    #[test]
+    fn every_name_has_its_function() {
+        assert_eq!(NAMES[LAYOUT], c"vkCreateIndirectCommandsLayoutEXT");
+        for name in NAMES {
+            assert!(replacement(name).is_some(), "{name:?}");
+        }
+        assert!(replacement(c"vkCmdDispatch").is_none());
+    }
+
+    /// The layouts of generated commands, on devices of this test that need not have the extension. Without a plan the call
+    /// is passed on; that the calls of this place fail under one is seen in `tests/faults.rs`.
+    #[test]
+    fn layouts_of_generated_commands_are_made_through_this_module() {
+        let device = vk::Device::null();
+        REAL[0].store(driver as *mut c_void, Ordering::Release);
+        // SAFETY: the functions are those of this test, which look at no device.
+        let ask =
+            |name: &CStr| unsafe { device_function(device, name.as_ptr()) }.map(|function| function as *const c_void);
+        assert_eq!(ask(c"vkCreateBuffer"), None, "what the device does not have");
+        assert_eq!(ask(c"vkCmdExecuteGeneratedCommandsEXT"), Some(layout as *const c_void), "what cannot fail");
+        let function = ask(NAMES[LAYOUT]).expect("the device has it");
+        assert!(Some(function) == replacement(NAMES[LAYOUT]) && function != layout as *const c_void);
+        // SAFETY: the function has this type.
+        let create = unsafe { std::mem::transmute::<*const c_void, Create>(function) };
+        let mut handle = 0u64;
+        // SAFETY: the driver of this test writes one handle.
+        let result = unsafe { create(device, std::ptr::null(), std::ptr::null(), (&raw mut handle).cast()) };
+        assert_eq!((result, handle), (vk::Result::SUCCESS, MADE));
+    }
 }

@@ -410,7 +410,10 @@ impl Walk {
     }
 
     fn replay(&mut self) -> Result<()> {
-        let asked = *self.random.of(&[ReplayArg::Auto, ReplayArg::Direct, ReplayArg::Secondary, ReplayArg::Primary]);
+        // Where the device cannot generate its commands, this falls back with a reason.
+        let asked =
+            [ReplayArg::Auto, ReplayArg::Direct, ReplayArg::Secondary, ReplayArg::Primary, ReplayArg::Generated];
+        let asked = *self.random.of(&asked);
         self.note(format!("{asked:?}"));
         self.session_mut()?.ask_replay(asked)
     }
