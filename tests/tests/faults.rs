@@ -122,11 +122,14 @@ fn run_case(case: &Case, plan: &str) -> (nrview_tests::program::Finished, Tree) 
 /// What is wrong with a case under a plan.
 fn judge(case: &Case, plan: &str) -> Option<String> {
     let (finished, left) = run_case(case, plan);
-    // A walk that fails has its answer: it is in the report. So has the look at a device that cannot be used.
-    let answered = matches!(case.name, "soak" | "doctor") && finished.code == Some(1);
+    // A walk or a ladder that fails has its answer: it is in the report. So has the look at a device that cannot be used.
+    let answered = matches!(case.name, "soak" | "certify" | "doctor") && finished.code == Some(1);
     let code = if answered { 1 } else { case.code };
     if let Some(problem) = problem(&finished, code) {
         return Some(format!("{} under {plan}: {problem}", case.name));
+    }
+    if case.name == "certify" && answered && !rejected(&left) {
+        return Some(format!("{} under {plan}: no report names the gate that failed: {finished:#?}", case.name));
     }
     // A command that failed has replaced nothing, and leaves nothing that looks finished or half finished.
     let scrap = |path: &&std::path::PathBuf| {
@@ -155,6 +158,17 @@ fn judge(case: &Case, plan: &str) -> Option<String> {
         return Some(format!("{} under {plan}: a folder was published in spite of the failure", case.name));
     }
     None
+}
+
+/// Whether there is a whole report of a ladder, with a gate that failed and why.
+fn rejected(left: &Tree) -> bool {
+    let failed = |gate: &serde_json::Value| {
+        gate["passed"] == false && gate["finding"].as_str().is_some_and(|finding| finding.len() > 20)
+    };
+    left.iter().any(|(path, bytes)| {
+        let report = serde_json::from_slice::<serde_json::Value>(bytes).unwrap_or_default();
+        path.starts_with("certify") && report["gates"].as_array().is_some_and(|gates| gates.iter().any(failed))
+    })
 }
 
 /// Whether a file that replaced another is a whole one: the failure came after it.
