@@ -38,6 +38,35 @@ fn the_starter_weights_clean_the_scene() {
     assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), files.len(), "nothing else is left behind");
 }
 
+/// A picture of the name of one to be made stays, unless it is by the program itself or may be replaced.
+#[test]
+fn pictures_of_others_stay() {
+    let folder = tempfile::tempdir().expect("a temporary directory");
+    let path = |name: &str| folder.path().join(name);
+    let others = ["frame-0000-neural.png", "frame-0000-reference.png", "frame-0001-input.png", "frame-0-input.png"];
+    for name in others {
+        fs::write(path(name), "of somebody else").expect("a file");
+    }
+    let render = |more: &[&str]| {
+        let mut command = command();
+        command.args(["render", "--frames=1", "--size=33x33", "--route=cpu", "--model=identity", "--out"]);
+        finish(
+            {
+                command.arg(folder.path()).args(more);
+                command
+            },
+            LIMIT,
+        )
+    };
+    render(&[]).expect_refusal(&["frame-0000-neural.png", "--overwrite"]);
+    let kept = |name: &&str| fs::read(path(name)).expect("a file") == b"of somebody else";
+    assert!(others.iter().all(kept) && !path("frame-0000-input.png").exists());
+    render(&["--overwrite"]).expect_code(0);
+    render(&[]).expect_code(0);
+    assert_eq!(others.iter().filter(|name| kept(name)).count(), 3, "{others:?}");
+    render(&["--reference=1"]).expect_refusal(&["frame-0000-reference.png"]);
+}
+
 /// `nrview` alone, without a display: it says so and renders 8 frames to `out/`, as input, neural and side by side.
 #[test]
 fn without_a_display_there_are_pictures() {

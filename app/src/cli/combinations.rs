@@ -133,6 +133,42 @@ fn an_option_that_needs_another_does_not_stand_alone() {
 }
 
 #[test]
+fn an_option_of_every_command_that_one_does_not_hear_is_refused() {
+    for line in [
+        "scenes --model lively",
+        "--model lively scenes",
+        "doctor --replay primary",
+        "doctor --model starter",
+        "compare a b --device 0",
+        "bench --replay primary",
+        "bench --overlay --model lively",
+        "render --check-motion --model lively",
+        "render --dataset d --replay auto",
+        "replay c --export-fixture d --device 0",
+        "profile --compare a b --untuned",
+        "verify --fixture d --quality fast",
+        "model synth --out d --model lively",
+        "model info starter --validation",
+        "soak --model lively",
+        "tune --untuned",
+    ] {
+        assert_eq!(parsed(line), Err(ErrorKind::ArgumentConflict), "{line}");
+    }
+    for line in [
+        "scenes --json -v",
+        "doctor --device 0 --untuned",
+        "--model lively model info",
+        "render --replay primary --quality fast --untuned --device 0 --model lively --validation",
+        "golden f --replay primary",
+        "soak --validation",
+        "--replay primary",
+        "view --replay primary",
+    ] {
+        assert_eq!(parsed(line), Ok(()), "{line}");
+    }
+}
+
+#[test]
 fn the_viewers_options_stand_before_no_other_command() {
     for line in ["--scene fair render", "--size 64x64 bench", "--no-network doctor", "--fresh model info"] {
         assert_eq!(parsed(line), Err(ErrorKind::ArgumentConflict), "{line}");

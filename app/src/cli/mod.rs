@@ -15,6 +15,7 @@ pub mod diagnosis;
 mod doctor;
 mod fixture;
 mod golden;
+mod heard;
 mod import;
 pub mod log;
 mod model;
@@ -205,7 +206,10 @@ fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
             return Err(Cli::command().error(ErrorKind::ArgumentConflict, message));
         }
     }
-    Cli::from_arg_matches(&matches)
+    match heard::refusal(&matches) {
+        Some(message) => Err(Cli::command().error(ErrorKind::ArgumentConflict, message)),
+        None => Cli::from_arg_matches(&matches),
+    }
 }
 
 /// Whether an object of a device is left when all is over; says so, and what a plan of faults has done.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Globals;
 use super::outcome::{CommandResult, Outcome};
-use super::{text, write};
+use super::{progress, text, write};
 use crate::engine;
 
 /// Subcommands of `nrview model`.
@@ -163,14 +163,20 @@ fn run_info(globals: &Globals, args: &InfoArgs) -> CommandResult {
 
 fn run_pack(globals: &Globals, args: &PackArgs) -> CommandResult {
     write::check_file(&args.out)?;
+    let bar = progress::bar(1, "MiB packed");
+    let told = |done: usize, all: usize| {
+        bar.set_length(all as u64 >> 20);
+        bar.set_position(done as u64 >> 20);
+    };
     let bytes = match source(globals, args.source.as_deref())? {
         // Starter weights are packed from their own sparse form as well.
-        Source::Directory(dir) => starter::pack_directory(&dir, true)?,
+        Source::Directory(dir) => starter::pack_directory(&dir, true, &told)?,
         other => {
             let model = other.open(true)?;
-            container::pack(&model, model.description(), None)?
+            container::pack(&model, model.description(), None, &told)?
         }
     };
+    bar.finish_and_clear();
     write::write_file(&args.out, &bytes)?;
     let out = format!("{}: {}", args.out.display(), text::bytes(bytes.len() as u64));
     Ok(Outcome::yes(json!({ "file": args.out, "bytes": bytes.len() }), out))

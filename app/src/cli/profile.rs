@@ -131,8 +131,8 @@ fn on_device(engines: &mut Engines, model: &network::model::Model, plan: &Plan, 
     let passes = around.time(&studio, args.frames)?;
     let bar = progress::bar(u64::from(args.frames) + 1, "frames");
     let most = submission_cost(device.caps().kind);
-    let samples = profile::on_device(&network, args.frames, most, |_| {
-        bar.inc(1);
+    let samples = profile::on_device(&network, args.frames, most, |number| {
+        bar.set_position(number.into());
         Ok(device.run_once("preprocess", |cmd| around.frame.record_preprocess(cmd, &around.parameters))?)
     })?;
     bar.finish_and_clear();
@@ -219,7 +219,9 @@ fn on_cpu(model: &network::model::Model, plan: &Plan, args: &ProfileArgs) -> Res
     let set = reference::instruction_set();
     ensure!(reference::agrees(), "the CPU's {set} code does not give the definition's bits on this processor");
     let reference = Reference::new(plan, model)?;
-    let samples = profile::on_cpu(&reference, &features(plan), args.frames)?;
+    let bar = progress::bar(u64::from(args.frames) + 1, "frames");
+    let samples = profile::on_cpu(&reference, &features(plan), args.frames, |number| bar.set_position(number.into()))?;
+    bar.finish_and_clear();
     let groups: Vec<_> = (0..plan.ops.len()).map(|op| op..op + 1).collect();
     let memory = Memory {
         weights: plan.cost().weight_bytes,

@@ -1,5 +1,6 @@
 //! `nrview render`: the scripted scene without a window, as pictures.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ const HEAD: [&str; 8] =
 
 /// The first of them that every render has.
 const TIMES: usize = 3;
+/// Pictures of every frame.
+const PICTURES: [&str; 3] = ["input", "neural", "side-by-side"];
 
 /// Arguments of `nrview render`.
 #[derive(Clone, Debug, clap::Args)]
@@ -51,6 +54,9 @@ pub struct RenderArgs {
     /// Directory of the pictures; made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "out", conflicts_with_all = ["check_motion", "dataset"])]
     pub out: PathBuf,
+    /// Replace files of the pictures' names that are not by this program; its own are replaced in any case.
+    #[arg(long, conflicts_with_all = ["check_motion", "dataset"])]
+    pub overwrite: bool,
     /// Where the network runs; the scene is drawn by a Vulkan device in any case.
     #[arg(long, value_enum, default_value_t, conflicts_with_all = ["check_motion", "dataset"])]
     pub route: RouteArg,
@@ -95,6 +101,23 @@ pub struct RenderArgs {
     pub style: Style,
 }
 
+impl RenderArgs {
+    /// Whether a picture of the sequence has this name.
+    fn makes(&self, name: &str) -> bool {
+        let number = name.strip_prefix("frame-").and_then(|rest| rest.split('-').next());
+        let Some(number) = number.and_then(|number| number.parse().ok()).filter(|number| *number < self.frames) else {
+            return false;
+        };
+        let reference = self.has_reference(number).then_some("reference");
+        PICTURES.into_iter().chain(reference).any(|what| name_of(number, what) == name)
+    }
+
+    /// Whether a frame is compared with a reference.
+    fn has_reference(&self, number: u32) -> bool {
+        self.reference.is_some() && (self.reference_all || number == 0 || number + 1 == self.frames)
+    }
+}
+
 /// One rendered frame.
 struct Rendered {
     /// RGB of the display path without and with the network.
@@ -113,6 +136,13 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
     }
     let geometry = Geometry::new(args.size)?;
     write::check_folder(&args.out)?;
+    // What is there decides, since it is less than all names that there could be.
+    for entry in fs::read_dir(&args.out).into_iter().flatten() {
+        let entry = entry.with_context(|| format!("cannot read {}", args.out.display()))?;
+        if args.makes(&entry.file_name().to_string_lossy()) {
+            write::check_own_picture(&entry.path(), args.overwrite)?;
+        }
+    }
     let source = model::source(globals)?;
     let scene = args.scene.load_with_bar()?;
     // The scene needs a device on every route.
@@ -158,11 +188,11 @@ pub fn run(globals: &Globals, args: &RenderArgs) -> CommandResult {
         paths.extend(save(&args.out, number, geometry.valid, &rendered)?);
         let mut quality = None;
         if let (Some(samples), Some(plain)) = (args.reference, &reference)
-            && (args.reference_all || number == 0 || number + 1 == args.frames)
+            && args.has_reference(number)
         {
             plain.render(&studio, &view.with_samples(samples), &parameters)?;
             let picture = rgb(&studio, plain.display())?;
-            let path = args.out.join(format!("frame-{number:04}-reference.png"));
+            let path = args.out.join(name_of(number, "reference"));
             write::write_png(&path, geometry.valid.width, geometry.valid.height, &picture)?;
             paths.push(path);
             quality = Some(Quality::of(geometry.valid, &picture, &rendered)?);
@@ -315,9 +345,12 @@ fn rgb(studio: &Studio, buffer: &Buffer) -> Result<Vec<u8>> {
     Ok(bytes.as_chunks::<4>().0.iter().flat_map(|&[r, g, b, _]| [r, g, b]).collect())
 }
 
+fn name_of(number: u32, what: &str) -> String {
+    format!("frame-{number:04}-{what}.png")
+}
+
 fn save(out: &Path, number: u32, size: Extent, rendered: &Rendered) -> Result<[PathBuf; 3]> {
-    let path = |what: &str| out.join(format!("frame-{number:04}-{what}.png"));
-    let paths = [path("input"), path("neural"), path("side-by-side")];
+    let paths = PICTURES.map(|what| out.join(name_of(number, what)));
     write::write_png(&paths[0], size.width, size.height, &rendered.input)?;
     write::write_png(&paths[1], size.width, size.height, &rendered.neural)?;
     let side = side_by_side(size.width, &rendered.input, &rendered.neural);

@@ -167,6 +167,7 @@ fn fallback(globals: &Globals, args: &ViewArgs, reason: &anyhow::Error) -> Comma
         frames: FALLBACK_FRAMES,
         size,
         out: PathBuf::from("out"),
+        overwrite: false,
         route: args.route,
         reference: None,
         reference_all: false,

@@ -1,10 +1,17 @@
 //! Output files: checked before long work, written to a neighbour and renamed, so that a failure leaves nothing broken.
 
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use faults::files;
+
+/// A chunk of text of a PNG file, `Software: nrview`: length, kind, text, checksum. A later run knows its pictures by it.
+const MARK: &[u8] = b"\0\0\0\x0ftEXtSoftware\0nrview\xbf\x49\xf6\x8c";
+/// Where it stands: behind the signature and the header.
+const MARK_AT: usize = 8 + 25;
+const MARK_END: usize = MARK_AT + MARK.len();
 
 /// Refuses an output file that could not be written, before the work for it begins. Leaves the disk as it was.
 pub fn check_file(path: &Path) -> Result<()> {
@@ -25,6 +32,26 @@ pub fn check_png(path: &Path) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses the name of a picture among others that a command makes: where a file of that name is there which is no picture
+/// by this program, it would be lost. With `overwrite` it may be.
+pub fn check_own_picture(path: &Path, overwrite: bool) -> Result<()> {
+    let path = &target(path)?;
+    if overwrite || !path.exists() || is_own_picture(path) {
+        return Ok(());
+    }
+    bail!(
+        "cannot write {}: it is there, and not by this program; move it, name another directory, or add --overwrite",
+        path.display()
+    )
+}
+
+/// Whether a file begins as [`write_png`] begins it.
+fn is_own_picture(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(MARK_END as u64).read_to_end(&mut head));
+    read.is_ok() && head.get(MARK_AT..) == Some(MARK)
 }
 
 /// Refuses a directory that is to be made but is there and not empty, or cannot be made. Leaves the disk as it was.
@@ -76,7 +103,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     })
 }
 
-/// Writes 8-bit RGB or RGBA pixels as a PNG, rows from the top.
+/// Writes 8-bit RGB or RGBA pixels as a PNG, rows from the top, with [`MARK`].
 pub fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result<()> {
     use image::ImageEncoder as _;
     let color = if pixels.len() as u64 == u64::from(width) * u64::from(height) * 4 {
@@ -88,6 +115,7 @@ pub fn write_png(path: &Path, width: u32, height: u32, pixels: &[u8]) -> Result<
     image::codecs::png::PngEncoder::new(&mut bytes)
         .write_image(pixels, width, height, color)
         .with_context(|| format!("cannot encode {}", path.display()))?;
+    bytes.splice(MARK_AT..MARK_AT, MARK.iter().copied());
     write_file(path, &bytes)
 }
 
@@ -131,6 +159,31 @@ mod tests {
         for name in ["a.jpg", "a.png.bmp", "a."] {
             assert!(check(name).is_err_and(|error| error.to_string().contains(".png")), "{name}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn pictures_of_others_are_not_replaced() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("frame.png");
+        check_own_picture(&path, false)?;
+        let pixels = [7, 8, 9, 10, 11, 12];
+        write_png(&path, 2, 1, &pixels)?;
+        assert_eq!(image::open(&path)?.into_rgb8().into_raw(), pixels);
+        check_own_picture(&path, false)?;
+        // The checksum, as PNG defines it.
+        let crc = MARK[4..MARK.len() - 4].iter().fold(!0u32, |crc, &byte| {
+            let shift = |crc: u32, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+            (0..8).fold(crc ^ u32::from(byte), shift)
+        });
+        assert_eq!(MARK[MARK.len() - 4..], (!crc).to_be_bytes());
+        image::RgbImage::from_raw(2, 1, pixels.to_vec()).context("a picture")?.save(&path)?;
+        for _ in ["a picture by another program", "an empty file"] {
+            assert!(check_own_picture(&path, false).is_err_and(|error| error.to_string().contains("--overwrite")));
+            check_own_picture(&path, true)?;
+            fs::write(&path, b"")?;
+        }
+        assert!(check_own_picture(folder.path(), true).is_err());
         Ok(())
     }
 

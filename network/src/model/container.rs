@@ -75,11 +75,32 @@ pub fn default_record(record: &RecordLayout) -> Vec<u8> {
     bytes
 }
 
-/// Packs a model. Only the records that differ from their default are stored.
+/// Bytes that say how many of them were read.
+struct Told<'a> {
+    left: &'a [u8],
+    all: usize,
+    told: &'a dyn Fn(usize, usize),
+}
+
+impl Read for Told<'_> {
+    fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.left.read(to)?;
+        (self.told)(self.all - self.left.len(), self.all);
+        Ok(read)
+    }
+}
+
+/// Packs a model. Only the records that differ from their default are stored. `told` hears how many bytes were read, and of
+/// how many: the compressor takes minutes for a hundred megabytes.
 ///
 /// # Errors
 /// The compressor fails, which happens only when memory runs out.
-pub fn pack(model: &Model, description: &str, license: Option<&str>) -> Result<Vec<u8>, ModelError> {
+pub fn pack(
+    model: &Model,
+    description: &str,
+    license: Option<&str>,
+    told: &dyn Fn(usize, usize),
+) -> Result<Vec<u8>, ModelError> {
     let mut payload = Vec::new();
     let mut records = Vec::new();
     for (record, bytes) in model.records() {
@@ -99,7 +120,7 @@ pub fn pack(model: &Model, description: &str, license: Option<&str>) -> Result<V
         problem: format!("cannot be packed: {error}"),
     };
     let index = serde_json::to_vec(&index).map_err(|e| failed(&e))?;
-    let packed = zstd::encode_all(payload.as_slice(), LEVEL).map_err(|e| failed(&e))?;
+    let packed = zstd::encode_all(Told { left: &payload, all: payload.len(), told }, LEVEL).map_err(|e| failed(&e))?;
     let digest = Sha256::new().chain_update(&index).chain_update(&packed).finalize();
     let mut file = Vec::with_capacity(HEADER + index.len() + packed.len());
     file.extend_from_slice(MAGIC);

@@ -31,11 +31,11 @@ pub fn model() -> Result<Model, ModelError> {
 /// The weights of a directory, packed as a container's bytes (`nrview model pack`).
 ///
 /// The directory is a complete model, or starter weights: a `manifest.json` of format `starter-weights` that lists
-/// one raw file for every record that is not default.
+/// one raw file for every record that is not default. `told` is that of [`container::pack`].
 ///
 /// # Errors
 /// The directory is neither, or anything in it is wrong.
-pub fn pack_directory(dir: &Path, verify: bool) -> Result<Vec<u8>, ModelError> {
+pub fn pack_directory(dir: &Path, verify: bool, told: &dyn Fn(usize, usize)) -> Result<Vec<u8>, ModelError> {
     let (text, path) = read_manifest(dir)?;
     let document: serde_json::Value = serde_json::from_slice(&text).map_err(|e| ModelError::InvalidManifest {
         path: path.clone(),
@@ -49,7 +49,7 @@ pub fn pack_directory(dir: &Path, verify: bool) -> Result<Vec<u8>, ModelError> {
         (super::load(dir, verify)?, None)
     };
     let description = document["description"].as_str().unwrap_or("weights of the 71-block network");
-    container::pack(&model, description, license)
+    container::pack(&model, description, license, told)
 }
 
 /// Reads the records that a starter manifest lists; the others are default.

@@ -144,13 +144,19 @@ fn slices(network: &Network, most: u64) -> Vec<Range<usize>> {
     slices
 }
 
-/// Times `frames` frames on the CPU, after one that is not counted.
+/// Times `frames` frames on the CPU, after one that is not counted. `before` is called with each frame's number.
 ///
 /// # Errors
 /// `features` has the wrong number of elements.
-pub fn on_cpu(reference: &Reference, features: &[u16], frames: u32) -> Result<Samples, ReferenceError> {
+pub fn on_cpu(
+    reference: &Reference,
+    features: &[u16],
+    frames: u32,
+    mut before: impl FnMut(u32),
+) -> Result<Samples, ReferenceError> {
     let mut samples = Samples::new(Clock::Host, reference.plan().ops.len());
     for number in 0..=frames {
+        before(number);
         let mut times = Vec::new();
         let mut last = Instant::now();
         reference.run(features, |_, _, _| {

@@ -32,7 +32,9 @@ fn assemble(index: &str, packed: &[u8], raw: u64) -> Vec<u8> {
 #[test]
 fn only_records_that_differ_are_stored() {
     let model = changed();
-    let bytes = pack(&model, "test weights", Some("CC0-1.0")).unwrap();
+    let told = std::cell::Cell::new((0, 0));
+    let bytes = pack(&model, "test weights", Some("CC0-1.0"), &|done, all| told.set((done, all))).unwrap();
+    assert!(told.get().0 > 0 && told.get().0 == told.get().1, "{told:?}");
     let index = index(&bytes, "test").unwrap();
     // The identity preset differs from the defaults in its blend scale alone.
     let names: Vec<_> = index.records.iter().map(|record| record.name.as_str()).collect();
@@ -49,7 +51,7 @@ fn only_records_that_differ_are_stored() {
 
 #[test]
 fn damage_is_found() {
-    let bytes = pack(&changed(), "test", None).unwrap();
+    let bytes = pack(&changed(), "test", None, &|_, _| {}).unwrap();
     assert!(problem(&[]).contains("header"));
     assert!(problem(&bytes[..63]).contains("header"));
     assert!(problem(&bytes[..bytes.len() - 1]).contains("follow the header"));

@@ -32,7 +32,7 @@ fn directory() -> (tempfile::TempDir, Value) {
 
 fn pack(dir: &Path, manifest: &Value) -> Result<Vec<u8>, ModelError> {
     fs::write(dir.join("manifest.json"), manifest.to_string()).unwrap();
-    pack_directory(dir, true)
+    pack_directory(dir, true, &|_, _| {})
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn model_directories_are_packed() {
     let dir = scratch.path().join("model");
     let model = generate(Preset::Identity, 1).unwrap();
     write(&model, &dir, &WriteOptions::default()).unwrap();
-    let bytes = pack_directory(&dir, true).unwrap();
+    let bytes = pack_directory(&dir, true, &|_, _| {}).unwrap();
     let index = container::index(&bytes, "test").unwrap();
     assert_eq!((index.digest.as_str(), index.license), (model.digest(), None));
 }
