@@ -13,8 +13,8 @@ const MOST_CHANGES: usize = 16;
 /// A profile: the whole, what it consists of, and memory.
 pub fn profile(p: &Profile, by: By) -> String {
     let h = &p.header;
-    let mut out =
-        format!("{}, route {} ({}), {} (field {}), {} frames\n", h.device, h.route, h.form, p.size, p.field, p.frames);
+    let frames = text::counted(p.frames, "frame");
+    let mut out = format!("{}, route {} ({}), {} (field {}), {frames}\n", h.device, h.route, h.form, p.size, p.field);
     let mut rows = vec![head("part")];
     rows.push(row("network", p.operations.len(), &p.work, &p.ms, 1.0, &p.rates));
     match by {
@@ -106,7 +106,7 @@ fn bound_note(p: &Profile) -> String {
 pub fn changes(a: &Profile, b: &Profile, changes: &Comparison) -> String {
     let of = |p: &Profile| {
         let h = &p.header;
-        format!("{}, route {} ({}), {} frames", h.device, h.route, h.form, p.frames)
+        format!("{}, route {} ({}), {}", h.device, h.route, h.form, text::counted(p.frames, "frame"))
     };
     let mut out = format!("{} (field {})\nA: {}\nB: {}\n", a.size, a.field, of(a), of(b));
     let mut rows = vec![change_head("part"), change(&changes.whole)];

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::args::RouteArg;
 use super::outcome::{CommandResult, Outcome};
 use super::parity::{ParityArgs, features, fixture_model};
+use super::text::counted;
 use super::{Globals, progress};
 use crate::engine::gpu_route::GpuRoute;
 use crate::engine::neural::Neural;
@@ -114,7 +115,8 @@ pub fn run(globals: &Globals, args: &ParityArgs, fixtures: &[Fixture], mut engin
     for (name, frames, still) in [("moving", moving, false), ("still", standing, true)] {
         if frames > 0 {
             let (document, summary, holds) = sequence(&mut engines, &exact, &model, size, frames, still)?;
-            text += &format!("{name} camera, {size} of {}, {frames} frames\n{summary}", model.description());
+            let frames = counted(frames, "frame");
+            text += &format!("{name} camera, {size} of {}, {frames}\n{summary}", model.description());
             sequences.push(json!({ "camera": name, "frames": document }));
             good &= holds;
         }

@@ -5,6 +5,7 @@ use network::profile::{Change, Comparison, Group, Profile, Within};
 
 use super::Picture;
 use super::canvas::{Canvas, FAINT, INK, at, draw};
+use crate::cli::text;
 
 const WIDTH: f32 = 1280.0;
 const MARGIN: f32 = 24.0;
@@ -107,12 +108,12 @@ fn title(p: &Profile) -> String {
 fn subtitle(p: &Profile) -> String {
     let h = &p.header;
     format!(
-        "route {} ({}), field {}, {:.1} GFLOP, median of {} frames, {} clock",
+        "route {} ({}), field {}, {:.1} GFLOP, median of {}, {} clock",
         h.route,
         h.form,
         p.field,
         p.work.flop as f64 / 1e9,
-        p.frames,
+        text::counted(p.frames, "frame"),
         format!("{:?}", p.clock).to_lowercase()
     )
 }

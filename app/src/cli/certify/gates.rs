@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::Demand;
 use super::case::Case;
 use crate::cli::read;
+use crate::cli::text::counted;
 use crate::engine::arms;
 
 /// A gate that was passed.
@@ -50,8 +51,11 @@ impl Case {
         }
         let log: Vec<String> = neural.retain().status().transitions;
         let finding = format!(
-            "{} dispatches of {} kernels retained, {} in the whole frame, ready after {warm} frames",
-            counts.retained, identity.kernels, counts.total
+            "{} dispatches of {} kernels retained, {} in the whole frame, ready after {}",
+            counts.retained,
+            identity.kernels,
+            counts.total,
+            counted(warm, "frame")
         );
         self.retained = Some(neural);
         self.identity = Some(identity);
@@ -145,7 +149,8 @@ impl Case {
             proof.dispatches
         );
         self.retained = Some(neural);
-        let finding = format!("{} of {frames} frames were replays, {dispatches} dispatches each", proof.replays);
+        let finding =
+            format!("{} of {} were replays, {dispatches} dispatches each", proof.replays, counted(frames, "frame"));
         let relaxed = self.relaxation("frames of route proof", frames, Demand::FULL.proof);
         Ok(passed(Gate::RouteProof, finding, relaxed, json!(proof)))
     }

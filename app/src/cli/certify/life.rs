@@ -16,6 +16,7 @@ use super::Demand;
 use super::case::Case;
 use super::gates::passed;
 use crate::cli::progress;
+use crate::cli::text::counted;
 use crate::engine::neural::Neural;
 use crate::engine::pace::Pace;
 use crate::engine::retain::{Injection, ReplayFailed};
@@ -65,7 +66,8 @@ impl Case {
         let status = neural.retain().status();
         ensure!(status.selected == self.route.name(), "the last frame was {}", status.text());
         let finding = format!(
-            "{shown} frames shown, {replays} of them replays, {:.1} % of the bytes differ from the input, no message",
+            "{} shown, {replays} of them replays, {:.1} % of the bytes differ from the input, no message",
+            counted(shown, "frame"),
             100.0 * changed as f64 / input.len() as f64
         );
         Ok(passed(Gate::Viewer, finding, relaxed, json!({ "shown": shown, "replay": status })))
@@ -145,9 +147,14 @@ impl Case {
         relaxed.extend(self.relaxation("model changes", demand.swaps, full.swaps));
         relaxed.extend(self.relaxation("kinds of failure", demand.failures as u32, full.failures as u32));
         let finding = format!(
-            "{} frames, {} of them replays, {resized} resizes, {reset} resets, {swapped} model changes, {} failures on purpose \
-             with {} frames lost to them; nothing is left behind",
-            life.frames, life.replays, demand.failures, life.lost
+            "{}, {} of them replays, {}, {}, {}, {} on purpose with {} lost to them; nothing is left behind",
+            counted(life.frames, "frame"),
+            life.replays,
+            counted(resized, "resize"),
+            counted(reset, "reset"),
+            counted(swapped, "model change"),
+            counted(demand.failures, "failure"),
+            counted(life.lost, "frame")
         );
         let details = json!({ "frames": life.frames, "replays": life.replays, "events": life.events });
         Ok(passed(Gate::LongRun, finding, relaxed, details))

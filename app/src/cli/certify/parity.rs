@@ -13,6 +13,7 @@ use super::case::Case;
 use super::gates::passed;
 use crate::cli::args::RouteArg;
 use crate::cli::progress;
+use crate::cli::text::counted;
 use crate::engine::neural::Neural;
 use crate::engine::playback::{Composition, Inputs, Keep, NetworkRun, Picture, Player};
 use crate::engine::replayed;
@@ -195,8 +196,9 @@ impl Case {
         }
         self.retained = Some(retained);
         let finding = format!(
-            "{frames} frames with history: direct, retained and reference agree bit for bit on {compared} surfaces \
-             (features, every boundary, head, both histories, parameters, pictures); {guards} guards are whole"
+            "{} with history: direct, retained and reference agree bit for bit on {compared} surfaces \
+             (features, every boundary, head, both histories, parameters, pictures); {guards} guards are whole",
+            counted(frames, "frame")
         );
         let relaxed = self.relaxation("shadow frames", frames, Demand::FULL.shadow);
         let details = json!({ "frames": frames, "surfaces": compared, "guards": guards, "notTheSame": 0 });
