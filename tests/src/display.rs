@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use image::RgbImage;
 
-use crate::screen;
+use crate::screen::{self, Eye};
 
 /// A running Xvfb with one screen of 24-bit colour. Ends with the value.
 pub struct Display {
@@ -54,12 +54,12 @@ impl Display {
         screen::read(&self.framebuffer.path().join("Xvfb_screen0")).expect("Xvfb's framebuffer")
     }
 
-    /// One pixel of the screen: much less work than the whole picture.
+    /// An eye on single pixels of the screen: much less work than whole pictures.
     ///
     /// # Panics
-    /// When Xvfb's framebuffer file cannot be read, or the screen does not reach so far.
-    pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
-        screen::pixel(&self.framebuffer.path().join("Xvfb_screen0"), x, y).expect("Xvfb's framebuffer")
+    /// When Xvfb's framebuffer file cannot be read.
+    pub fn eye(&self) -> Eye {
+        Eye::open(&self.framebuffer.path().join("Xvfb_screen0")).expect("Xvfb's framebuffer")
     }
 
     /// Runs xdotool and gives what it prints.

@@ -7,6 +7,7 @@ pub mod controls;
 pub mod display;
 pub mod faults;
 pub mod fixture;
+pub mod hand;
 pub mod model;
 pub mod program;
 pub mod screen;

@@ -2,7 +2,8 @@
 //! dump format: a header of big-endian words, a colour map, then rows of pixels.
 
 use std::fs;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use image::RgbImage;
@@ -38,25 +39,53 @@ pub fn read(file: &Path) -> io::Result<RgbImage> {
     })
 }
 
-/// Reads one pixel of the screen that Xvfb maps to `file`.
-///
-/// # Errors
-/// When the file cannot be read or is no 32-bit dump that reaches so far.
-pub fn pixel(file: &Path, x: u32, y: u32) -> io::Result<[u8; 3]> {
-    let mut file = fs::File::open(file)?;
-    let mut words = [0; 100];
-    file.read_exact(&mut words)?;
-    let word = |index: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| words[index * 4 + byte]));
-    let (header, width, height, stride, colors) = (word(0), word(4), word(5), word(12), word(19));
-    if word(11) != 32 || x >= width || y >= height {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no pixel {x}, {y} in the dump")));
+/// Looks at single pixels of the screen that Xvfb maps to a file, which stays open: microseconds a look.
+#[derive(Debug)]
+pub struct Eye {
+    file: fs::File,
+    size: [u32; 2],
+    /// Where the pixels begin, and bytes of a row of them.
+    start: u64,
+    stride: u32,
+    big_endian: bool,
+}
+
+impl Eye {
+    /// Opens the dump.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is no 32-bit dump.
+    pub fn open(file: &Path) -> io::Result<Self> {
+        let file = fs::File::open(file)?;
+        let mut words = [0; 100];
+        file.read_exact_at(&mut words, 0)?;
+        let word = |index: usize| u32::from_be_bytes([0, 1, 2, 3].map(|byte| words[index * 4 + byte]));
+        if word(11) != 32 {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no 32-bit window dump"));
+        }
+        Ok(Self {
+            file,
+            size: [word(4), word(5)],
+            start: u64::from(word(0)) + 12 * u64::from(word(19)),
+            stride: word(12),
+            big_endian: word(7) != 0,
+        })
     }
-    let at = u64::from(header) + 12 * u64::from(colors) + u64::from(y) * u64::from(stride) + 4 * u64::from(x);
-    file.seek(SeekFrom::Start(at))?;
-    let mut raw = [0; 4];
-    file.read_exact(&mut raw)?;
-    let [_, r, g, b] = if word(7) == 0 { u32::from_le_bytes(raw) } else { u32::from_be_bytes(raw) }.to_be_bytes();
-    Ok([r, g, b])
+
+    /// The pixel in column `x` of row `y`, as it is now.
+    ///
+    /// # Errors
+    /// When the file cannot be read or does not reach so far.
+    pub fn pixel(&self, x: u32, y: u32) -> io::Result<[u8; 3]> {
+        if x >= self.size[0] || y >= self.size[1] {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("no pixel {x}, {y} in the dump")));
+        }
+        let mut raw = [0; 4];
+        self.file.read_exact_at(&mut raw, self.start + u64::from(y) * u64::from(self.stride) + 4 * u64::from(x))?;
+        let word = if self.big_endian { u32::from_be_bytes(raw) } else { u32::from_le_bytes(raw) };
+        let [_, r, g, b] = word.to_be_bytes();
+        Ok([r, g, b])
+    }
 }
 
 fn decode(bytes: &[u8]) -> Option<RgbImage> {
@@ -153,13 +182,13 @@ mod tests {
     fn a_pixel_is_that_of_the_whole_picture() -> io::Result<()> {
         let file = tempfile::NamedTempFile::new()?;
         fs::write(file.path(), dump(3, 2, 32))?;
-        let picture = read(file.path())?;
+        let (picture, eye) = (read(file.path())?, Eye::open(file.path())?);
         for (x, y, one) in picture.enumerate_pixels() {
-            assert_eq!(pixel(file.path(), x, y)?, one.0);
+            assert_eq!(eye.pixel(x, y)?, one.0);
         }
-        assert!(pixel(file.path(), 3, 0).is_err() && pixel(file.path(), 0, 2).is_err());
+        assert!(eye.pixel(3, 0).is_err() && eye.pixel(0, 2).is_err());
         fs::write(file.path(), dump(3, 2, 16))?;
-        assert!(pixel(file.path(), 0, 0).is_err());
+        assert!(Eye::open(file.path()).is_err());
         Ok(())
     }
 

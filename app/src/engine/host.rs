@@ -33,8 +33,18 @@ pub struct Finished {
 pub struct Running {
     thread: Option<JoinHandle<Result<Option<Finished>>>>,
     done: Arc<AtomicU64>,
-    unwanted: Arc<AtomicBool>,
+    wish: Arc<Wish>,
 }
+
+/// What the thread is asked to do behind the operation that it is at.
+#[derive(Default)]
+struct Wish {
+    end: AtomicBool,
+    rest: AtomicBool,
+}
+
+/// How long it rests before it looks whether it still should.
+const REST: Duration = Duration::from_micros(500);
 
 impl Host {
     /// For frames of a plan.
@@ -44,8 +54,8 @@ impl Host {
 
     /// Begins with the network of a frame: `[field rows][16]` half bits.
     pub fn start(&self, features: Vec<u16>) -> Running {
-        let (done, unwanted) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
-        let (counted, stop) = (Arc::clone(&done), Arc::clone(&unwanted));
+        let (done, wish) = (Arc::new(AtomicU64::new(0)), Arc::new(Wish::default()));
+        let (counted, asked) = (Arc::clone(&done), Arc::clone(&wish));
         let (plan, model, reference) = (Arc::clone(&self.plan), self.model.clone(), Arc::clone(&self.reference));
         let run = move || {
             if reference.get().is_none() {
@@ -53,9 +63,9 @@ impl Host {
                 _ = reference.set(Reference::new(&plan, &model)?);
             }
             let reference = reference.get().context("the weights are not unpacked")?;
-            Ok(run(reference, &features, &counted, &stop)?)
+            Ok(run(reference, &features, &counted, &asked)?)
         };
-        Running { thread: Some(std::thread::spawn(run)), done, unwanted }
+        Running { thread: Some(std::thread::spawn(run)), done, wish }
     }
 }
 
@@ -63,18 +73,22 @@ fn run(
     reference: &Reference,
     features: &[u16],
     done: &AtomicU64,
-    unwanted: &AtomicBool,
+    wish: &Wish,
 ) -> Result<Option<Finished>, ReferenceError> {
-    let (begun, mut times) = (Instant::now(), [0.0; stages::COUNT]);
-    let mut last = begun;
+    let mut times = [0.0; stages::COUNT];
+    let mut last = Instant::now();
     let head = reference.run_while(features, |_, op, _| {
-        let now = Instant::now();
-        times[stages::of_block(op.block)] += 1e3 * (now - last).as_secs_f64();
-        last = now;
+        times[stages::of_block(op.block)] += 1e3 * last.elapsed().as_secs_f64();
         done.fetch_add(reference.plan().op_cost(op).macs, Ordering::Relaxed);
-        !unwanted.load(Ordering::Relaxed)
+        let ends = || wish.end.load(Ordering::Relaxed);
+        while wish.rest.load(Ordering::Relaxed) && !ends() {
+            std::thread::sleep(REST);
+        }
+        // A rest is nobody's time.
+        last = Instant::now();
+        !ends()
     })?;
-    let network = 1e3 * begun.elapsed().as_secs_f64();
+    let network = times.iter().sum();
     Ok(head.map(|head| Finished { head, network, stages: times }))
 }
 
@@ -96,6 +110,11 @@ impl Running {
         thread.join().unwrap_or_else(|_| Err(anyhow!("the network on the CPU failed")))
     }
 
+    /// Asks it to rest behind the operation that it is at, or to go on.
+    pub fn pause(&self, pause: bool) {
+        self.wish.rest.store(pause, Ordering::Relaxed);
+    }
+
     /// Lets some time pass for it.
     pub fn rest(&self) {
         std::thread::sleep(Duration::from_millis(1));
@@ -104,6 +123,6 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.unwanted.store(true, Ordering::Relaxed);
+        self.wish.end.store(true, Ordering::Relaxed);
     }
 }

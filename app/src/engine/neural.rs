@@ -1,5 +1,6 @@
 //! The network's side: a scene image, the frame passes and the network of one size, computed slice by slice.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,6 +50,8 @@ pub struct Neural {
     guest: bool,
     /// Milliseconds that the scene image of the last frame took.
     scene_ms: Option<f64>,
+    /// How long each step took, where the device is a processor: some take five times as long as their work says.
+    took: Vec<Option<Duration>>,
     total_cost: u64,
     /// What computes the network where the device does not.
     host: Option<Host>,
@@ -109,6 +112,7 @@ pub struct Job {
 struct Flight {
     /// The stages that it has times of.
     stages: Vec<usize>,
+    steps: Range<usize>,
     ticket: Ticket,
     cost: u64,
     submitted: Instant,
@@ -203,6 +207,7 @@ impl Neural {
             gbuffer,
             guest,
             scene_ms: None,
+            took: Vec::new(),
             total_cost,
             host,
             tap: None,
@@ -440,7 +445,7 @@ impl Neural {
         (1..stages::FIRST_STAMP).for_each(|stamp| cmd.write_timestamp(&self.stamps, stamp));
         cmd.end()?;
         let ticket = studio.device.submit(&[&self.commands], &[], &[])?;
-        job.flight = Some(Flight { stages: Vec::new(), ticket, cost: 0, submitted: Instant::now() });
+        job.flight = Some(Flight { stages: Vec::new(), steps: 0..0, ticket, cost: 0, submitted: Instant::now() });
         job.drawn += 1;
         Ok(())
     }
@@ -452,7 +457,7 @@ impl Neural {
             return self.submit_band(studio, job, band);
         }
         let steps = self.network.steps();
-        let mut slice = pace.slice(job.next, steps, |step| self.network.step_cost(step));
+        let mut slice = pace.slice(job.next, steps, |step| self.work_of(step, pace));
         if job.next == 0 && self.is_one_submission(pace) {
             slice.end = steps;
         }
@@ -564,8 +569,9 @@ impl Neural {
 
     /// A slice is on the device.
     fn flown(&mut self, job: &mut Job, ticket: Ticket, cost: u64, end: usize) {
-        let stages = if self.host.is_some() { Vec::new() } else { stages::of_steps(&self.network, job.next..end) };
-        job.flight = Some(Flight { stages, ticket, cost, submitted: Instant::now() });
+        let steps = if self.host.is_some() { 0..0 } else { job.next..end };
+        let stages = stages::of_steps(&self.network, steps.clone());
+        job.flight = Some(Flight { stages, steps, ticket, cost, submitted: Instant::now() });
         job.next = end;
         job.slices += u64::from(self.host.is_none());
         if end == self.end() && !job.held {
@@ -577,6 +583,7 @@ impl Neural {
     fn landed(&mut self, studio: &Studio, job: &mut Job, pace: &mut Pace) -> Result<()> {
         let Some(flight) = job.flight.take() else { return Ok(()) };
         job.done_cost += flight.cost;
+        let is_cpu = studio.device.caps().is_cpu;
         let mut took = flight.submitted.elapsed();
         if let Some(stamps) = self.stamps.read()?
             && let [start, scene, preprocess, network, composite, inner @ ..] = &stamps[..]
@@ -586,18 +593,45 @@ impl Neural {
             job.times.network += network - preprocess;
             job.times.composite += composite - network;
             stages::add(&mut job.times.stages, &flight.stages, *preprocess, inner, *network);
-            took = Duration::from_secs_f64(((network - preprocess) / 1000.0).max(1e-6));
+            // lavapipe takes the stamps of a submission at its end where a window was drawn before.
+            if !is_cpu {
+                took = Duration::from_secs_f64(((network - preprocess) / 1000.0).max(1e-6));
+            }
         }
         if self.host.is_none() {
             pace.finished(flight.cost, took);
         }
-        if job.next > 0 && job.times.scene > 0.0 {
+        if is_cpu {
+            self.learn(job, &flight, took);
+        }
+        if job.next > 0 && job.times.scene > 0.0 && (!is_cpu || job.bands == Some(1)) {
             self.scene_ms = Some(job.times.scene);
         }
         match job.whole.take() {
             Some(conditions) if job.next == self.network.steps() => self.prepare_replay(studio, &conditions),
             _ => Ok(()),
         }
+    }
+
+    /// Remembers how long a band of the scene image, or the steps of a slice, took on a processor.
+    fn learn(&mut self, job: &Job, flight: &Flight, took: Duration) {
+        if let (0, Some(bands)) = (job.next, job.bands) {
+            // The longest one counts.
+            let before = if job.drawn > 1 { self.scene_ms.unwrap_or(0.0) } else { 0.0 };
+            self.scene_ms = Some(before.max(ms(took) * f64::from(bands)));
+        }
+        self.took.resize(self.network.steps(), None);
+        for step in flight.steps.clone() {
+            let share = self.network.step_cost(step) as f64 / flight.cost.max(1) as f64;
+            let now = took.mul_f64(share.min(1.0));
+            self.took[step] = Some(self.took[step].map_or(now, |before| (before + now) / 2));
+        }
+    }
+
+    /// Multiply-accumulates of a step, or those of a usual one that takes as long.
+    fn work_of(&self, step: usize, pace: &Pace) -> u64 {
+        let known = self.took.get(step).copied().flatten();
+        known.map_or_else(|| self.network.step_cost(step), |took| pace.work_of(took))
     }
 
     /// The next frame that is begun keeps what [`Neural::recorded`] gives.
@@ -697,6 +731,11 @@ impl Job {
     /// too late before the last slice is submitted.
     pub fn hold(&mut self, hold: bool) {
         self.held = hold;
+    }
+
+    /// Lets its network rest or go on, where the device does not compute it.
+    pub fn pause(&self, pause: bool) {
+        self.on_host.as_ref().inspect(|running| running.pause(pause));
     }
 
     /// Submissions with steps of the network since the last call.

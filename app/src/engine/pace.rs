@@ -35,6 +35,11 @@ impl Pace {
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
+    /// Multiply-accumulates of usual steps that take so long, as far as is known.
+    pub fn work_of(&self, took: Duration) -> u64 {
+        (self.budget * took.as_secs_f64() / self.target.as_secs_f64()) as u64
+    }
+
     /// How long a slice is wished to take.
     pub fn target(&self) -> Duration {
         self.target
@@ -48,7 +53,7 @@ impl Pace {
 
     /// Steps from `start` that fit in a slice: at least one, unless `start` is the end.
     ///
-    /// `cost` gives the multiply-accumulates of a step.
+    /// `cost` gives the multiply-accumulates of a step, or as many as a usual one has that takes as long.
     pub fn slice(&self, start: usize, end: usize, cost: impl Fn(usize) -> u64) -> Range<usize> {
         let mut sum = 0.0;
         let mut stop = start;
@@ -106,6 +111,18 @@ mod tests {
         assert_eq!(pace.slice(0, 500, |_| 1 << 40), 0..500);
         // At first nothing is known, and a frame seems long.
         assert!(Pace::new(Duration::from_millis(25)).predicts(1 << 40) > Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_slow_step_counts_for_what_it_takes() {
+        let mut pace = Pace::new(Duration::from_millis(25));
+        for target in [25, 8] {
+            pace.set_target(Duration::from_millis(target));
+            // Eight steps of a quarter of the wished time each, whatever their work.
+            let step = pace.work_of(Duration::from_micros(250 * target + 1));
+            assert_eq!(pace.slice(0, 8, |_| step), 0..3);
+        }
+        assert_eq!(Pace::unsliced().slice(0, 8, |_| Pace::unsliced().work_of(Duration::from_secs(9))), 0..8);
     }
 
     #[test]

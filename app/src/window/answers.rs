@@ -9,6 +9,9 @@ use gpu::{Device, Result, Ticket};
 /// A shorter time from one turn of the event loop to the next is no waiting for events.
 const WAITING: Duration = Duration::from_millis(1);
 
+/// For so long an event is taken to be about to be answered.
+const SOON: Duration = Duration::from_millis(150);
+
 /// Events that wait for their frame. At most one waits and one is on the device; others of the same frames are not
 /// measured.
 #[derive(Debug)]
@@ -82,6 +85,12 @@ impl Answers {
         Ok(Some(Answer { ms: heard.at.elapsed().as_secs_f64() * 1000.0, computing: heard.computing }))
     }
 
+    /// Whether somebody waits for an answer that is about to come. A window that is not drawn never answers.
+    pub fn owes(&self, now: Instant) -> bool {
+        let oldest = self.drawn.map(|(heard, _)| heard).or(self.waiting);
+        oldest.is_some_and(|heard| now.saturating_duration_since(heard.at) < SOON)
+    }
+
     /// Whether a frame is on the device whose end is to be measured.
     pub fn is_waiting(&self) -> bool {
         self.drawn.is_some()
@@ -107,5 +116,7 @@ mod tests {
         answers.begins(after(60));
         answers.heard(true);
         assert_eq!(answers.waiting.map(|heard| (heard.at, heard.computing)), Some((after(10), true)));
+        // It is owed, but not for ever.
+        assert!(answers.owes(after(60)) && !answers.owes(after(10) + SOON));
     }
 }

@@ -19,8 +19,6 @@ use super::viewer::Viewer;
 use crate::cli::diagnosis;
 use crate::engine::fit;
 
-/// Largest share of the view, in percent, that is offered.
-const LARGEST: f32 = 400.0;
 /// A view that has not changed for so long is one that stays.
 const RESTS: Duration = Duration::from_millis(400);
 
@@ -128,11 +126,10 @@ impl Viewer {
         if self.view_seen.0 != view {
             self.view_seen = (view, Instant::now());
         }
-        // Placing a large frame's tensors takes a while: not for every size of a window that is being dragged.
-        if self.considered != Some(view) && self.view_seen.1.elapsed() > RESTS {
-            self.considered = Some(view);
-            let (device, held) = (self.session.device(), self.session.held());
-            self.status.largest_percent = fit::largest_percent(device, view, LARGEST, held);
+        // Not for every size of a window that is being dragged.
+        if self.view_seen.1.elapsed() > RESTS {
+            let known = self.largest.of(self.session.device(), view, self.session.held());
+            self.status.largest_percent = known.unwrap_or(self.status.largest_percent);
         }
     }
 

@@ -14,6 +14,7 @@ mod flip;
 mod graphics;
 mod input;
 pub mod keys;
+mod largest;
 pub mod layout;
 mod leave;
 mod linear;

@@ -9,6 +9,8 @@ const FASTEST: Duration = Duration::from_micros(6900);
 const CALM: Duration = Duration::from_millis(125);
 /// How long after an input a person counts as being at the controls.
 const ATTENTION: Duration = Duration::from_millis(500);
+/// After an answer the work goes on for at least this share of the time that it was held up.
+const SHARE: f64 = 0.5;
 /// How often a frame in work is looked after.
 const POLL: Duration = Duration::from_millis(2);
 
@@ -61,9 +63,59 @@ impl Pacing {
     }
 }
 
+/// When the work on a slow frame gives way to an answer that is owed. Between two answers it goes on for a while, so that it
+/// ends, too, where a hand never rests.
+#[derive(Debug)]
+pub struct Courtesy {
+    /// Since when it gives way.
+    since: Option<Instant>,
+    /// It does not before.
+    next: Instant,
+}
+
+impl Courtesy {
+    /// Nothing is owed.
+    pub fn new(now: Instant) -> Self {
+        Self { since: None, next: now }
+    }
+
+    /// An answer has been given.
+    pub fn answered(&mut self, now: Instant) {
+        if let Some(since) = self.since.take() {
+            self.next = now + now.saturating_duration_since(since).mul_f64(SHARE);
+        }
+    }
+
+    /// Whether the work gives way, when an answer is `owed` or not.
+    pub fn gives_way(&mut self, now: Instant, owed: bool) -> bool {
+        if !owed {
+            self.answered(now);
+        } else if now >= self.next {
+            self.since.get_or_insert(now);
+        }
+        self.since.is_some()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_gives_way_to_answers_and_is_not_held_up_for_ever() {
+        let start = Instant::now();
+        let at = |ms: u64| start + Duration::from_millis(ms);
+        let mut courtesy = Courtesy::new(start);
+        assert!(!courtesy.gives_way(at(0), false));
+        assert!(courtesy.gives_way(at(10), true) && courtesy.gives_way(at(40), true));
+        // The next one is owed already.
+        courtesy.answered(at(50));
+        assert!(!courtesy.gives_way(at(50), true) && !courtesy.gives_way(at(69), true));
+        assert!(courtesy.gives_way(at(70), true));
+        // It is taken back, or does not come.
+        assert!(!courtesy.gives_way(at(90), false));
+        assert!(!courtesy.gives_way(at(99), true) && courtesy.gives_way(at(100), true));
+    }
 
     #[test]
     fn slow_frames_are_not_disturbed_and_people_are_heard() {

@@ -87,6 +87,10 @@ pub struct Session {
     flown: Instant,
     /// Whether a person is at the controls.
     attentive: bool,
+    /// Whether the frame in work waits until they have been answered.
+    gives_way: bool,
+    /// Whether it waits until the window is drawn.
+    held_back: bool,
     number: u32,
     record: Record,
     /// How the network's commands reach the device.
@@ -163,6 +167,8 @@ impl Session {
             white: Exposure::default().step(&Look::default(), 0.0),
             flown: Instant::now(),
             attentive: false,
+            gives_way: false,
+            held_back: false,
             number: 0,
             record: Record::default(),
             replay: ReplayArg::Auto,

@@ -20,8 +20,9 @@ use super::demo::Demo;
 use super::flight::Flight;
 use super::graphics::{Drawn, Graphics, Gui, Shown};
 use super::input::Held;
+use super::largest::Largest;
 use super::layout::{self, CompareMode, Difference, Layout};
-use super::pacing::Pacing;
+use super::pacing::{Courtesy, Pacing};
 use super::presets::Presets;
 use super::probe;
 use super::saved::{self, Last, Saved};
@@ -47,6 +48,8 @@ pub use keep::GivenUp;
 const MESSAGE: Duration = Duration::from_secs(12);
 /// Presented frames from one look at the device memory to the next.
 const MEMORY_EVERY: u64 = 16;
+/// Longest wait for a slice before a frame is drawn.
+const LONGEST_SLICE: Duration = Duration::from_millis(100);
 /// How often changed settings are kept.
 const KEEP: Duration = Duration::from_secs(5);
 /// How often the state file is written.
@@ -64,8 +67,8 @@ pub struct Viewer {
     /// The picture that the clip has last.
     pub(super) clip_version: Option<u64>,
     pub(super) demo: Option<Demo>,
-    /// The view whose largest frame is known.
-    pub(super) considered: Option<[u32; 2]>,
+    /// The largest frames of views.
+    pub(super) largest: Largest,
     /// The view, and since when it is so.
     pub(super) view_seen: ([u32; 2], Instant),
     /// The scene on its way.
@@ -84,6 +87,7 @@ pub struct Viewer {
     pub(super) settings: Settings,
     pub(super) held: Held,
     pub(super) pacing: Pacing,
+    courtesy: Courtesy,
     pub(super) layout: Layout,
     pub(super) window: Arc<Window>,
     pub(super) status: Status,
@@ -153,7 +157,7 @@ impl Viewer {
             clip: None,
             clip_version: None,
             demo,
-            considered: None,
+            largest: Largest::default(),
             view_seen: ([0; 2], now),
             arrival,
             scene: options.scene.scene.clone(),
@@ -166,6 +170,7 @@ impl Viewer {
             settings,
             held: Held::default(),
             pacing: Pacing::new(now),
+            courtesy: Courtesy::new(now),
             status: Status {
                 device: device.caps().name.clone(),
                 route_asked: if options.route == RouteArg::Auto { "auto" } else { options.route.resolved() }.to_owned(),
@@ -208,18 +213,21 @@ impl Viewer {
     /// # Errors
     /// The device is lost.
     pub fn advance(&mut self) -> Result<bool> {
-        self.session.attend(self.pacing.is_attentive(Instant::now()) || self.held.flying());
         if let Some(studio) = self.arrival.as_mut().and_then(Arrival::poll) {
             let arrived = self.arrival.take().map(|arrival| arrival.scene().clone()).unwrap_or_default();
             return self.arrived(studio, arrived).map(|()| true);
         }
         let told = self.take_pictures()?;
+        let now = Instant::now();
         if let Some(answer) = self.answers.poll(self.session.device())? {
+            self.courtesy.answered(now);
             self.status.passes.push("input", answer.ms);
             if answer.computing {
                 self.status.passes.push("input, computing", answer.ms);
             }
         }
+        let attentive = self.pacing.is_attentive(now) || self.held.flying();
+        self.session.attend(attentive, self.courtesy.gives_way(now, self.answers.owes(now)));
         match self.session.advance(&mut self.settings) {
             Ok(false) => Ok(told),
             Err(error) if error.downcast_ref::<Refused>().is_some() => {
@@ -248,11 +256,16 @@ impl Viewer {
                 self.record_path();
             }
         }
-        if !self.session.is_slow() {
-            self.session.settle(Duration::from_millis(8));
+        // A processor as device draws nothing before its slice has run, and another one would come in between.
+        let (slow, is_cpu) = (self.session.is_slow(), self.session.device().caps().is_cpu);
+        if !slow || is_cpu {
+            self.session.settle(if slow { LONGEST_SLICE } else { Duration::from_millis(8) });
         }
         let began = Instant::now();
-        self.advance()?;
+        self.session.hold_back(slow && is_cpu);
+        let advanced = self.advance();
+        self.session.hold_back(false);
+        advanced?;
         let picture = self.session.picture(&self.settings);
         self.take_measured(picture)?;
         self.gather(seconds, picture);

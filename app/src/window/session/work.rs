@@ -131,6 +131,9 @@ impl Session {
                 }
                 break;
             }
+            if (self.gives_way || self.held_back) && work.current().has_landed(&self.studio)? {
+                break;
+            }
             let place = work.jobs.len() - 1;
             let Work { jobs, look, temporal, .. } = work;
             let lanes = self.sides.lanes_mut();
@@ -241,9 +244,19 @@ impl Session {
         }
     }
 
-    /// A person is at the controls: slices give way to drawing.
-    pub fn attend(&mut self, attentive: bool) {
+    /// Submits no slice until this is taken back: the window is about to be drawn, and on the device it would come behind it.
+    pub fn hold_back(&mut self, hold: bool) {
+        self.held_back = hold;
+    }
+
+    /// Whether a person is at the controls, so that slices are short; and whether they wait for an answer, to which a slow
+    /// frame gives way altogether.
+    pub fn attend(&mut self, attentive: bool, answering: bool) {
         self.attentive = attentive;
         self.pace.set_target(if attentive { SHORT_SLICE } else { SLICE });
+        self.gives_way = answering && self.is_slow();
+        if let Some(work) = &self.job {
+            work.current().pause(self.gives_way);
+        }
     }
 }

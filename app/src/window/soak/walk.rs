@@ -476,9 +476,9 @@ impl Walk {
         let flight =
             FlyInput { forward: way(), right: way(), up: way(), look: [40.0 * way(), 40.0 * way()], fast: false };
         let session = self.session.as_mut().context("no session")?;
-        session.attend(true);
+        session.attend(true, false);
         session.step(&mut self.settings, &flight, 0.1);
-        session.attend(false);
+        session.attend(false, false);
         Ok(())
     }
 

@@ -98,7 +98,7 @@ impl Viewer {
             Ok(()) => {
                 self.message = None;
                 self.settings.compare.zoom.resized(self.settings.size, size);
-                (self.status.forecast, self.considered) = (None, None);
+                self.status.forecast = None;
                 self.settings.size = size;
                 Ok(())
             }
