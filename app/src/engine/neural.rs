@@ -452,7 +452,7 @@ impl Neural {
 
     fn submit(&mut self, studio: &Studio, job: &mut Job, pace: &Pace) -> Result<()> {
         let bands = *job.bands.get_or_insert_with(|| self.bands(studio, pace));
-        if job.next == 0 && job.drawn + 1 < bands {
+        if job.next == 0 && bands > 1 && job.drawn < bands {
             let band = Band { number: job.drawn, of: bands };
             return self.submit_band(studio, job, band);
         }
@@ -487,10 +487,9 @@ impl Neural {
         cmd.reset_timestamps(&self.stamps);
         cmd.write_timestamp(&self.stamps, 0);
         let mut scene = Duration::ZERO;
-        if first && !self.guest {
+        if first && !self.guest && bands == 1 {
             let drawn = Instant::now();
-            let band = Band { number: job.drawn, of: bands };
-            studio.renderer.record_band(cmd, &self.gbuffer, &studio.scene, &job.view, band)?;
+            studio.renderer.record(cmd, &self.gbuffer, &studio.scene, &job.view)?;
             scene = drawn.elapsed();
             ledger.external("scene", cmd.dispatches());
         }

@@ -91,6 +91,8 @@ impl SizeFields {
         match parsed {
             Ok(size) => {
                 self.problem = None;
+                // The next frame shows the size in use: this one, or the former where this one is refused.
+                self.shown = None;
                 actions.push(Action::Resize(size));
             }
             Err(problem) => self.problem = Some(problem),
