@@ -27,7 +27,7 @@ const fn case(name: &'static str, arguments: &'static str, code: i32, slow: bool
 }
 
 /// Every command that opens the device or writes a file.
-const CASES: [Case; 23] = [
+const CASES: [Case; 24] = [
     case("doctor", "doctor", 0, false),
     case("process", "process --model=identity --route=exact IN/a.png OUT/kept.png", 0, true),
     case("process on the CPU", "process --model=identity --route=cpu IN/a.png OUT/kept.png", 0, true),
@@ -51,6 +51,13 @@ const CASES: [Case; 23] = [
     case("report", "report --no-timings --out OUT/report", 0, false),
     case("tune", "tune --size=33x33 --minutes=0.2 --model=identity", 0, true),
     case("soak", "soak --minutes=0.01 --seed=5 --report OUT/kept.json", 0, true),
+    // Six frames, so that the last ones are replayed; direct ones where the device cannot generate its commands.
+    case(
+        "generated",
+        "render --replay=generated --model=identity --route=exact --frames=6 --size=33x33 --out OUT/frames",
+        0,
+        true,
+    ),
 ];
 
 const KEPT: &[u8] = b"written before the program ran";

@@ -27,9 +27,18 @@ fn work() -> Result<()> {
     let mut arena = DescriptorArena::new(&device, "sets", 1)?;
     let set = arena.allocate(&pipeline, &[Bind::buffer(0, &data)])?;
     let count = (SIZE / 4) as u32;
-    device.run_once("fill", |cmd| {
+    let fill = |cmd: &mut CommandBuffer| {
         cmd.dispatch(&pipeline, &set, bytemuck::bytes_of(&[count, 7]), [count.div_ceil(64), 1, 1]);
-    })?;
+    };
+    device.run_once("fill", fill)?;
+    if device.caps().device_generated_commands {
+        let mut generated = CommandBuffer::generated(&device, "generated")?;
+        generated.begin()?;
+        fill(&mut generated);
+        generated.end()?;
+        let ticket = device.submit(&[&generated], &[], &[])?;
+        device.wait(ticket, Duration::from_secs(60))?;
+    }
     let mut commands = CommandBuffer::new(&device, "again")?;
     commands.begin()?;
     commands.compute_barrier();
