@@ -308,8 +308,10 @@ fn plans(case: &Case) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for place in ["device", "memory", "object", "map", "submit", "wait", "create", "write", "rename"] {
         let count = calls[place];
-        // What lasts so many seconds may end before the last call of another run.
-        let last = if case.arguments.contains("--minutes") { count / 2 } else { count };
+        // What lasts so many seconds may end before the last call of another run, and how many slices a sequence of frames
+        // is cut into is up to the device's speed.
+        let timed = ["--minutes", "--replay"].iter().any(|option| case.arguments.contains(option));
+        let last = if timed { count / 2 } else { count };
         let mut at: Vec<u64> = [1, count / 3, last].into_iter().filter(|&call| (1..=count).contains(&call)).collect();
         at.dedup();
         all.extend(at.iter().map(|call| format!("{place}:{call}")));
