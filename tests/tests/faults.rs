@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use nrview_tests::faults::{Tree, counts, problem, run, tree};
-use nrview_tests::program::workspace;
+use nrview_tests::program::{Finished, workspace};
 
 /// A command, and what it needs.
 struct Case {
@@ -20,6 +20,14 @@ struct Case {
     code: i32,
     /// Whether it computes a frame of the network, which takes seconds on a software device.
     slow: bool,
+}
+
+impl Case {
+    /// Whether the number of its calls is up to the device's speed: what lasts so many seconds, and a sequence of frames,
+    /// which is cut into slices.
+    fn is_timed(&self) -> bool {
+        ["--minutes", "--replay"].iter().any(|option| self.arguments.contains(option))
+    }
 }
 
 const fn case(name: &'static str, arguments: &'static str, code: i32, slow: bool) -> Case {
@@ -108,7 +116,7 @@ fn inputs_of(case: &Case) -> &'static Path {
 }
 
 /// Runs a case under a plan in a fresh folder; what it left there.
-fn run_case(case: &Case, plan: &str) -> (nrview_tests::program::Finished, Tree) {
+fn run_case(case: &Case, plan: &str) -> (Finished, Tree) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (out, home) = (folder.path().join("out"), folder.path().join("home"));
     for made in [&out, &home] {
@@ -126,18 +134,59 @@ fn run_case(case: &Case, plan: &str) -> (nrview_tests::program::Finished, Tree) 
     (finished, tree(&out))
 }
 
-/// What is wrong with a case under a plan.
-fn judge(case: &Case, plan: &str) -> Option<String> {
+/// What a run under a plan was.
+#[derive(Debug, PartialEq)]
+enum Judged {
+    /// As it must be.
+    Right,
+    /// It ended, clean, before the call that was to fail; only of a timed case, and of a call behind the first of its place.
+    NotReached,
+    /// What is wrong.
+    Wrong(String),
+}
+
+/// Whether a plan's call is behind the first of its place.
+fn is_later(plan: &str) -> bool {
+    let call = plan.split(':').nth(1).unwrap_or_default();
+    call.split(|c: char| !c.is_ascii_digit()).next().is_some_and(|call| call.parse::<u64>().is_ok_and(|call| call > 1))
+}
+
+/// Runs a case under a plan and looks at what came of it.
+fn judge(case: &Case, plan: &str) -> Judged {
     let (finished, left) = run_case(case, plan);
+    match wrong(case, plan, &finished, &left) {
+        None => Judged::Right,
+        Some(_) if is_unreached(case, plan, &finished) && files_of(case, plan, &finished, &left).is_none() => {
+            Judged::NotReached
+        }
+        Some(wrong) => Judged::Wrong(wrong),
+    }
+}
+
+/// Whether a timed case has ended as a clean run does, and nothing failed because it came to fewer calls.
+fn is_unreached(case: &Case, plan: &str, finished: &Finished) -> bool {
+    // The look at the number of faults comes after those at panics, leaks and the validation layer.
+    let unstruck =
+        || problem(finished, case.code).is_some_and(|problem| problem.starts_with("nothing was made to fail"));
+    case.is_timed() && is_later(plan) && finished.code == Some(case.code) && unstruck()
+}
+
+/// What is wrong with a case under a plan.
+fn wrong(case: &Case, plan: &str, finished: &Finished, left: &Tree) -> Option<String> {
     // A walk or a ladder that fails has its answer: it is in the report. So has the look at a device that cannot be used.
     let answered = matches!(case.name, "soak" | "certify" | "doctor") && finished.code == Some(1);
     let code = if answered { 1 } else { case.code };
-    if let Some(problem) = problem(&finished, code) {
+    if let Some(problem) = problem(finished, code) {
         return Some(format!("{} under {plan}: {problem}", case.name));
     }
-    if case.name == "certify" && answered && !rejected(&left) {
+    if case.name == "certify" && answered && !rejected(left) {
         return Some(format!("{} under {plan}: no report names the gate that failed: {finished:#?}", case.name));
     }
+    files_of(case, plan, finished, left)
+}
+
+/// What is wrong with the files that a case has left.
+fn files_of(case: &Case, plan: &str, finished: &Finished, left: &Tree) -> Option<String> {
     // A command that failed has replaced nothing, and leaves nothing that looks finished or half finished.
     let scrap = |path: &&std::path::PathBuf| {
         let text = path.to_string_lossy();
@@ -187,8 +236,8 @@ fn complete(path: &Path, bytes: &[u8]) -> bool {
     }
 }
 
-fn assert_none(wrong: &[String], done: usize) {
-    println!("{done} runs under a plan, {} of them wrong", wrong.len());
+fn assert_none(wrong: &[String], done: usize, unreached: usize) {
+    println!("{done} runs under a plan, {} of them wrong, {unreached} ended before the call", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -220,9 +269,13 @@ fn every_command_bears_an_early_failure() {
             plans.push("create:1");
         }
         done += plans.len();
-        wrong.extend(plans.iter().filter_map(|plan| judge(case, plan)));
+        wrong.extend(plans.iter().filter_map(|plan| match judge(case, plan) {
+            Judged::Right => None,
+            Judged::NotReached => Some(format!("{} under {plan}: nothing was made to fail", case.name)),
+            Judged::Wrong(wrong) => Some(wrong),
+        }));
     }
-    assert_none(&wrong, done);
+    assert_none(&wrong, done, 0);
 }
 
 /// The first, a middle and the last call of every kind, in every command; what is survived is survived to the end.
@@ -248,13 +301,21 @@ fn every_command_bears_every_failure() {
     let (first, step) = setting("NRVIEW_FAULT_SHARD").map_or((1, 1), |text| shard(&text).expect("I/N, I from 1 to N"));
     let runs: Vec<(&Case, &str)> = all.skip(first - 1).step_by(step).collect();
     let judged = at_once(jobs, &runs, |(case, plan)| {
-        let problem =
-            said(|| judge(case, plan)).unwrap_or_else(|panic| Some(format!("{} under {plan}: {panic}", case.name)));
-        println!("{} under {plan}: {}", case.name, if problem.is_some() { "WRONG" } else { "as it must be" });
-        problem
+        let judged = said(|| judge(case, plan));
+        let judged = judged.unwrap_or_else(|panic| Judged::Wrong(format!("{} under {plan}: {panic}", case.name)));
+        let word = match judged {
+            Judged::Right => "as it must be",
+            Judged::NotReached => "not reached",
+            Judged::Wrong(_) => "WRONG",
+        };
+        println!("{} under {plan}: {word}", case.name);
+        judged
     });
-    wrong.extend(judged.into_iter().flatten());
-    assert_none(&wrong, runs.len());
+    let unreached = judged.iter().filter(|judged| **judged == Judged::NotReached).count();
+    wrong.extend(
+        judged.into_iter().filter_map(|judged| if let Judged::Wrong(wrong) = judged { Some(wrong) } else { None }),
+    );
+    assert_none(&wrong, runs.len(), unreached);
 }
 
 /// A setting of the sweep.
@@ -308,10 +369,8 @@ fn plans(case: &Case) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for place in ["device", "memory", "object", "map", "submit", "wait", "create", "write", "rename"] {
         let count = calls[place];
-        // What lasts so many seconds may end before the last call of another run, and how many slices a sequence of frames
-        // is cut into is up to the device's speed.
-        let timed = ["--minutes", "--replay"].iter().any(|option| case.arguments.contains(option));
-        let last = if timed { count / 2 } else { count };
+        // Another run may come to fewer calls than this one.
+        let last = if case.is_timed() { count / 2 } else { count };
         let mut at: Vec<u64> = [1, count / 3, last].into_iter().filter(|&call| (1..=count).contains(&call)).collect();
         at.dedup();
         all.extend(at.iter().map(|call| format!("{place}:{call}")));
@@ -323,6 +382,31 @@ fn plans(case: &Case) -> Result<Vec<String>, String> {
         }
     }
     Ok(all)
+}
+
+#[test]
+fn only_a_timed_run_may_end_before_a_later_call() {
+    let named = |name: &str| CASES.iter().find(|case| case.name == name).expect("a case");
+    let timed: Vec<&str> = CASES.iter().filter(|case| case.is_timed()).map(|case| case.name).collect();
+    assert_eq!(timed, ["tune", "soak", "generated"]);
+    for (plan, later) in
+        [("submit:1", false), ("memory:1+", false), ("wait:1=slow", false), ("submit:20", true), ("memory:3+", true)]
+    {
+        assert_eq!(is_later(plan), later, "{plan}");
+    }
+    let ended = |code, struck: u32, more: &str| Finished {
+        code: Some(code),
+        stdout: String::new(),
+        stderr: format!("{more}faults: struck={struck} submit=9\n"),
+    };
+    let soak = named("soak");
+    assert!(is_unreached(soak, "submit:20", &ended(0, 0, "")));
+    assert!(
+        !is_unreached(soak, "submit:1", &ended(0, 0, ""))
+            && !is_unreached(named("bench"), "submit:20", &ended(0, 0, ""))
+    );
+    assert!(!is_unreached(soak, "submit:20", &ended(1, 0, "")) && !is_unreached(soak, "submit:20", &ended(0, 1, "")));
+    assert!(!is_unreached(soak, "submit:20", &ended(0, 0, "leak: one\n")));
 }
 
 #[test]
