@@ -583,7 +583,8 @@ impl Kernels {
             Operands::Float8 => Fragments::natural(),
         };
         let strips = operands == Operands::Half && order.alike;
-        Self::on_matrices(device, route, Form { operands, model: false, strips }, order)
+        let direct = operands == Operands::Half && order.direct;
+        Self::on_matrices(device, route, Form { operands, model: false, strips, direct }, order)
     }
 
     /// The kernels of a matrix-unit route on a software model of the units, for devices without them.
@@ -593,7 +594,7 @@ impl Kernels {
             Operands::Half => Route::Tensor,
             Operands::Float8 => Route::Float8,
         };
-        let form = Form { operands, model: true, strips };
+        let form = Form { operands, model: true, strips, direct: strips };
         Ok(Arc::new(Self::on_matrices(device, route, form, Fragments::natural())?))
     }
 
@@ -607,7 +608,7 @@ impl Kernels {
             let name = kernel.shader(Tuning::Truncating).expect("a kernel of this form");
             pipelines.insert(kernel, Arc::new(Self::pipeline_of(device, &name, Tuning::Tile)?));
         }
-        for kernel in TensorKernel::ALL {
+        for kernel in TensorKernel::ALL.into_iter().filter(|kernel| form.has(*kernel)) {
             let name = kernel.shader(form);
             let shader = shaders::shader(&name).ok_or_else(|| ExecError::MissingShader { shader: name.clone() })?;
             let desc = PipelineDesc { name: &name, shader, constants: &[], subgroup_size: (!form.model).then_some(32) };

@@ -218,7 +218,7 @@ impl Weights {
         if tiled.get().is_none() {
             let model = self.model.as_ref().expect("uploaded weights come from a model");
             // Of two that arrive at once the first stays.
-            let _ = tiled.set(TensorWeights::upload(device, model, form.operands, order)?);
+            let _ = tiled.set(TensorWeights::upload(device, model, form, order)?);
         }
         Ok(tiled.get().expect("set above"))
     }

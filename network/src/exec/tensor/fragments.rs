@@ -25,12 +25,14 @@ pub struct Fragments {
     /// Whether sums are spread as left operands are, so that one can become the other in registers, with neighbours of a row
     /// in the halves of a word.
     pub alike: bool,
+    /// Whether an invocation holds of left operands what the direct kernels give it (`direct.glsl`).
+    pub direct: bool,
 }
 
 impl Fragments {
     /// The natural order, as the software model has it.
     pub fn natural() -> Self {
-        Self { weight: (0..TILE).collect(), sum: (0..TILE).collect(), alike: true }
+        Self { weight: (0..TILE).collect(), sum: (0..TILE).collect(), alike: true, direct: true }
     }
 
     /// Asks the device.
@@ -62,9 +64,19 @@ impl Fragments {
             let reason = "its matrices are not spread as eight elements an invocation".to_owned();
             return Err(ExecError::Unavailable { route: "tensor", device: device.caps().name.clone(), reason });
         }
+        let direct = order(2).iter().enumerate().all(|(at, &element)| element == direct_element(at));
         let alike = sum == order(2) && sum.chunks(2).all(|pair| pair[0] / SIDE == pair[1] / SIDE);
-        Ok(Self { weight, sum, alike })
+        Ok(Self { weight, sum, alike, direct })
     }
+}
+
+/// The element of a left operand, by rows, that the direct kernels put in a place of an invocation: four of row `invocation / 4`, in two
+/// words eight columns apart, and the same of the row eight below.
+fn direct_element(at: usize) -> usize {
+    let (invocation, place) = (at / 8, at % 8);
+    let row = invocation / 4 + 8 * (place / 4);
+    let column = 2 * (invocation % 4) + place % 2 + 8 * (place / 2 % 2);
+    row * SIDE + column
 }
 
 fn is_permutation(order: &[usize]) -> bool {
@@ -92,6 +104,13 @@ mod tests {
         assert!(!is_permutation(&order));
         order[5] = TILE;
         assert!(!is_permutation(&order));
+    }
+
+    #[test]
+    fn the_direct_kernels_fill_a_left_operand() {
+        let order: Vec<usize> = (0..TILE).map(direct_element).collect();
+        assert!(is_permutation(&order));
+        assert_eq!(order[..8], [0, 1, 8, 9, 128, 129, 136, 137]);
     }
 
     #[test]

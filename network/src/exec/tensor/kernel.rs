@@ -17,6 +17,8 @@ pub struct Form {
     pub model: bool,
     /// Whether sums may become left operands in registers; of halves alone.
     pub strips: bool,
+    /// Whether rows of codes go from memory into left operands; of halves alone.
+    pub direct: bool,
 }
 
 /// A kernel on matrix units; the shaders are `network/tensor/*`.
@@ -43,18 +45,49 @@ pub enum TensorKernel {
     GemmHalf,
     /// ViT QKV with normalisation, a head a workgroup.
     GemmNorm,
+    /// Multiply of many k, 48 x 64 outputs, four parts of K side by side.
+    StreamFew,
+    /// 96 x 64 outputs, two parts.
+    StreamMany,
+    /// 128 x 128 outputs, K in one.
+    StreamWide,
+    /// ViT QKV with normalisation, 32 rows of a head, four parts.
+    StreamNorm,
     /// Branches of a 512-channel FFN.
     SplitFfn,
-    /// QKV to attention of a 512-channel block.
+    /// QKV to attention of a 512-channel block, two heads a workgroup.
     Attend,
+    /// One head, with rows straight from memory.
+    AttendHead,
     /// ViT attention, 64 queries a workgroup.
     VitFew,
     /// 128 queries.
     VitMany,
 }
 
+/// k of a chunk of the direct kernels; the order of its channels is [`super::tiles::direct_rows`].
+pub const DIRECT_CHUNK: usize = 64;
+
+impl Form {
+    /// Whether the form has a kernel of its own.
+    pub fn has(self, kernel: TensorKernel) -> bool {
+        use TensorKernel::{AttendHead, StreamFew, StreamMany, StreamNorm, StreamWide};
+        self.direct || !matches!(kernel, AttendHead | StreamFew | StreamMany | StreamNorm | StreamWide)
+    }
+
+    /// Whether attention of 512 channels takes its rows straight from memory and its operands from registers.
+    pub fn heads_alone(self) -> bool {
+        self.direct && self.strips
+    }
+
+    /// Whether a multiply takes its rows straight from memory: four parts of K need whole chunks.
+    pub fn streams(self, k: usize, n: usize) -> bool {
+        self.direct && k.is_multiple_of(4 * DIRECT_CHUNK) && (n.is_multiple_of(64) || n.is_multiple_of(96))
+    }
+}
+
 impl TensorKernel {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 21] = [
         Self::Block32,
         Self::BlockFirst,
         Self::BlockLast,
@@ -67,8 +100,13 @@ impl TensorKernel {
         Self::GemmThin,
         Self::GemmHalf,
         Self::GemmNorm,
+        Self::StreamFew,
+        Self::StreamMany,
+        Self::StreamWide,
+        Self::StreamNorm,
         Self::SplitFfn,
         Self::Attend,
+        Self::AttendHead,
         Self::VitFew,
         Self::VitMany,
     ];
@@ -89,8 +127,13 @@ impl TensorKernel {
             Self::GemmThin => ("gemm", "thin"),
             Self::GemmHalf => ("gemm", "half"),
             Self::GemmNorm => ("gemm", "norm"),
+            Self::StreamFew => ("stream", "few"),
+            Self::StreamMany => ("stream", "many"),
+            Self::StreamWide => ("stream", "wide"),
+            Self::StreamNorm => ("stream", "norm"),
             Self::SplitFfn => ("split_ffn", ""),
             Self::Attend => ("attend", ""),
+            Self::AttendHead => ("attend_strip", ""),
             Self::VitFew if form.strips => ("vit_strip", "few"),
             Self::VitMany if form.strips => ("vit_strip", "many"),
             Self::VitFew | Self::VitMany => ("vit", ""),
@@ -105,16 +148,22 @@ impl TensorKernel {
     /// Columns of a multiply's workgroup.
     pub fn columns(self) -> usize {
         match self {
-            Self::GemmTall | Self::GemmWide => 128,
+            Self::GemmTall | Self::GemmWide | Self::StreamWide => 128,
             Self::GemmHalf => 32,
-            Self::GemmNorm => 96,
+            Self::GemmNorm | Self::StreamNorm => 96,
             _ => 64,
         }
     }
 
     /// Rows of a multiply's workgroup.
     pub fn rows(self) -> u64 {
-        if self == Self::GemmTall { 128 } else { 64 }
+        match self {
+            Self::GemmTall | Self::StreamWide => 128,
+            Self::StreamMany => 96,
+            Self::StreamFew => 48,
+            Self::StreamNorm => 32,
+            _ => 64,
+        }
     }
 
     /// k of one step of a multiply.

@@ -22,6 +22,8 @@ const ROWS: u64 = 64;
 const FEW_GROUPS: u64 = 256;
 /// Workgroups under which smaller ones are worth their extra reads.
 const FEW_WIDE_GROUPS: u64 = 192;
+/// Workgroups of many outputs that nearly fill a large device once.
+const LEAST_WIDE_GROUPS: u64 = 96;
 
 /// ViT tokens from which larger workgroups still fill the device.
 const MANY_TOKENS: u64 = 1024;
@@ -185,12 +187,16 @@ impl Lowering<'_> {
         let cost = 64 * u64::from(grid.columns) * (qkv.weight.bytes() + 128 * qkv.weight.k) as u64;
         let weights = self.piece(op)?;
         let blocks = self.window_blocks(op, &grid, widest, cost)?;
+        let (kernel, per_group) = match self.form.heads_alone() {
+            true => (TensorKernel::AttendHead, 1),
+            false => (TensorKernel::Attend, 2),
+        };
         let step = |(rows, lines): WindowRows| Step {
             op,
-            kernel: Kernel::Tensor(TensorKernel::Attend),
+            kernel: Kernel::Tensor(kernel),
             bound: vec![self.lines(qkv.input, lines.clone()), weights, self.lines(attention.output, lines.clone())],
             push: vec![extent.width, extent.height, attention.phase % 4, lines.start as u32, rows.start as u32, 0],
-            groups: [grid.columns, length(&rows), heads / 2],
+            groups: [grid.columns, length(&rows), heads / per_group],
             after: false,
             cost: cost * (rows.end - rows.start),
         };
@@ -222,7 +228,9 @@ impl Lowering<'_> {
         let (k, n) = (gemm.weight.k, gemm.weight.n);
         let total = self.plan.tensor(gemm.input).rows() as u64;
         let tiles = |kernel: TensorKernel| total.div_ceil(kernel.rows()) * (n / kernel.columns()) as u64;
+        let streams = self.form.streams(k, n);
         let kernel = match (k, n) {
+            _ if streams => self.stream(k, n, tiles),
             (32, _) => TensorKernel::GemmThin,
             (_, 32) => TensorKernel::GemmHalf,
             _ if n.is_multiple_of(128) && tiles(TensorKernel::GemmTall) >= FEW_WIDE_GROUPS => TensorKernel::GemmTall,
@@ -230,7 +238,7 @@ impl Lowering<'_> {
             _ => TensorKernel::GemmNarrow,
         };
         let parts = k / gemm.partition;
-        let layers = parts > 1 && tiles(kernel) < FEW_GROUPS && !self.form.model;
+        let layers = !streams && parts > 1 && tiles(kernel) < FEW_GROUPS && !self.form.model;
         let chunk = kernel.chunk();
         let seed = gemm.seed.as_ref();
         let mut flags = u32::from(gemm.silu);
@@ -250,13 +258,16 @@ impl Lowering<'_> {
                 op,
                 kernel: Kernel::Tensor(kernel),
                 bound: vec![bound(gemm.input), weights, skip, half, code],
-                push: vec![
-                    count as u32,
-                    (k / chunk) as u32,
-                    n as u32 / 16,
-                    (gemm.partition / chunk) as u32,
-                    flags | published,
-                ],
+                push: match streams {
+                    true => vec![count as u32, (k / chunk) as u32, n as u32 / 16, flags | published],
+                    false => vec![
+                        count as u32,
+                        (k / chunk) as u32,
+                        n as u32 / 16,
+                        (gemm.partition / chunk) as u32,
+                        flags | published,
+                    ],
+                },
                 groups: [(n / kernel.columns()) as u32, count.div_ceil(kernel.rows()) as u32, 1],
                 after: false,
                 cost: count * (k * n) as u64,
@@ -285,24 +296,47 @@ impl Lowering<'_> {
         Ok(steps)
     }
 
+    /// The kernel of a multiply that takes its rows straight from memory, by the workgroups that each would have.
+    fn stream(&self, k: usize, n: usize, tiles: impl Fn(TensorKernel) -> u64) -> TensorKernel {
+        let (wide, many) = match (self.form.model, k) {
+            // Small grids reach every kernel.
+            (true, _) => (12, 16),
+            // A short K ends before parts of it side by side would have gained anything.
+            (false, ..=512) => (LEAST_WIDE_GROUPS, FEW_GROUPS),
+            (false, _) => (FEW_WIDE_GROUPS, FEW_GROUPS),
+        };
+        if n.is_multiple_of(128) && tiles(TensorKernel::StreamWide) >= wide {
+            TensorKernel::StreamWide
+        } else if tiles(TensorKernel::StreamMany) >= many {
+            TensorKernel::StreamMany
+        } else {
+            TensorKernel::StreamFew
+        }
+    }
+
     fn vit_qkv(&self, op: OpId, qkv: &Gemm, normalise: &Normalise) -> Result<Vec<Step>, ExecError> {
         let (k, n) = (qkv.weight.k, qkv.weight.n);
         let weights = self.piece(op)?;
-        let (kernel, cost) = (TensorKernel::GemmNorm, (k * n) as u64);
+        let streams = self.form.streams(k, n);
+        let kernel = if streams { TensorKernel::StreamNorm } else { TensorKernel::GemmNorm };
+        let cost = (k * n) as u64;
         let step = |rows: Range<u64>| {
             let out = self.rows(normalise.output, &rows);
             Step {
                 op,
                 kernel: Kernel::Tensor(kernel),
                 bound: vec![self.rows(qkv.input, &rows), weights, weights, out, out],
-                push: vec![
-                    length(&rows),
-                    (k / kernel.chunk()) as u32,
-                    n as u32 / 16,
-                    (qkv.partition / kernel.chunk()) as u32,
-                    16,
-                ],
-                groups: [(n / kernel.columns()) as u32, length(&rows).div_ceil(ROWS as u32), 1],
+                push: match streams {
+                    true => vec![length(&rows), (k / kernel.chunk()) as u32, n as u32 / 16, 16],
+                    false => vec![
+                        length(&rows),
+                        (k / kernel.chunk()) as u32,
+                        n as u32 / 16,
+                        (qkv.partition / kernel.chunk()) as u32,
+                        16,
+                    ],
+                },
+                groups: [(n / kernel.columns()) as u32, length(&rows).div_ceil(kernel.rows() as u32), 1],
                 after: false,
                 cost: cost * (rows.end - rows.start),
             }

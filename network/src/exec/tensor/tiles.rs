@@ -28,6 +28,16 @@ pub fn tiles<T: Copy + Default>(natural: &[T], k: usize, n: usize, step: usize) 
     out
 }
 
+/// The rows of a natural `[k][n]` matrix in the order in which the direct kernels meet the channels of each chunk of 64: an
+/// invocation holds sixteen neighbouring channels, four for each step of k.
+pub fn direct_rows<T: Copy>(natural: &[T], n: usize) -> Vec<T> {
+    let row = |place: usize| {
+        let (chunk, step, place) = (place / 64 * 64, place % 64 / 16, place % 16);
+        chunk + place % 8 / 2 * 16 + 4 * step + 2 * (place % 2) + place / 8
+    };
+    (0..natural.len() / n).flat_map(|place| natural[row(place) * n..][..n].iter().copied()).collect()
+}
+
 /// Columns `first .. first + count` of a natural `[k][n]` matrix.
 pub fn columns<T: Copy>(natural: &[T], n: usize, first: usize, count: usize) -> Vec<T> {
     natural.chunks_exact(n).flat_map(|row| row[first..first + count].iter().copied()).collect()
@@ -70,6 +80,20 @@ mod tests {
                 let at = ((kk / step) * (n / 16) + c / 16) * 16 * step + (c % 16) * step + kk % step;
                 assert_eq!(out[at], natural[kk * n + c]);
             }
+        }
+    }
+
+    #[test]
+    fn direct_rows_hold_every_channel_of_a_chunk_once() {
+        let natural: Vec<u16> = (0..128).flat_map(|k| [k, k]).collect();
+        let out = direct_rows(&natural, 2);
+        for (chunk, places) in out.chunks_exact(128).enumerate() {
+            let mut rows: Vec<u16> = places.iter().step_by(2).copied().collect();
+            // The first step takes four channels of each sixteen: two in its lower places, two in its upper ones.
+            assert_eq!(rows[..4], [0, 2, 16, 18].map(|k| 64 * chunk as u16 + k));
+            assert_eq!(rows[8..12], [1, 3, 17, 19].map(|k| 64 * chunk as u16 + k));
+            rows.sort_unstable();
+            assert_eq!(rows, (64 * chunk as u16..64 * (chunk as u16 + 1)).collect::<Vec<_>>());
         }
     }
 

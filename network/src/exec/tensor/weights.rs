@@ -12,7 +12,8 @@ use super::super::weights::Slice;
 use super::Operands;
 use super::fragments::{Fragments, spread_tiles};
 use super::groups::{Block, Entry, Group, Groups};
-use super::tiles::{CODES, HALVES, TILE, columns, halves, packed, spread, tiles, widened};
+use super::kernel::Form;
+use super::tiles::{CODES, HALVES, TILE, columns, direct_rows, halves, packed, spread, tiles, widened};
 use crate::geometry::{Extent, Geometry};
 use crate::model::packing::physical_token;
 use crate::model::{Model, ModelError};
@@ -32,7 +33,7 @@ impl TensorWeights {
     ///
     /// # Errors
     /// The model lacks a record or a record is too short; the device has too little memory.
-    pub fn upload(device: &Arc<Device>, model: &Model, form: Operands, order: &Fragments) -> Result<Self, ExecError> {
+    pub fn upload(device: &Arc<Device>, model: &Model, form: Form, order: &Fragments) -> Result<Self, ExecError> {
         let geometry = Geometry::new(Extent::new(64, 64)).expect("a size the contract accepts");
         let plan = Plan::new(&geometry);
         let groups = Groups::of(&plan);
@@ -91,7 +92,7 @@ impl TensorWeights {
 #[derive(Clone, Copy)]
 struct Layout<'a> {
     model: &'a Model,
-    form: Operands,
+    form: Form,
     order: &'a Fragments,
 }
 
@@ -109,20 +110,24 @@ impl Layout<'_> {
                 Ok(out)
             }
             Group::Attend(qkv, normalise, attention) => {
-                let mut out = self.by_head(qkv)?;
+                let mut out = self.by_head(qkv, self.form.heads_alone())?;
                 out.extend(self.prior(&attention.prior)?);
                 out.extend(self.scales(normalise)?);
                 Ok(out)
             }
             Group::VitQkv(qkv, normalise) => {
-                let mut out = self.grouped(&qkv.weight)?;
+                let mut out = self.streamed(&qkv.weight)?;
                 out.extend(self.scales(normalise)?);
                 Ok(out)
             }
             Group::Gemm(gemm) => {
-                let mut out = self.grouped(&gemm.weight)?;
-                if gemm.seed.is_some() {
-                    out.extend(self.skip(gemm)?);
+                let mut out = self.streamed(&gemm.weight)?;
+                match &gemm.seed {
+                    Some(seed) if self.form.streams(gemm.weight.k, gemm.weight.n) => {
+                        out.extend(self.vector(&seed.scale)?);
+                    }
+                    Some(_) => out.extend(self.skip(gemm)?),
+                    None => {}
                 }
                 Ok(out)
             }
@@ -141,7 +146,7 @@ impl Layout<'_> {
             out.extend(self.grouped(&gemm.weight)?);
         }
         out.extend(self.skip(&block.ffn[block.ffn.len() - 1])?);
-        out.extend(self.by_head(&block.qkv)?);
+        out.extend(self.by_head(&block.qkv, false)?);
         out.extend(self.grouped(&block.project.weight)?);
         out.extend(self.skip(&block.project)?);
         out.extend(self.prior(&block.attention.prior)?);
@@ -171,7 +176,7 @@ impl Layout<'_> {
     }
 
     fn tiles(self, natural: &[u8], k: usize, n: usize) -> Vec<u16> {
-        match self.form {
+        match self.form.operands {
             Operands::Half => self.half_tiles(&halves(natural), k, n),
             Operands::Float8 => packed(&tiles(natural, k, n, CODES)),
         }
@@ -189,10 +194,21 @@ impl Layout<'_> {
         Ok(natural.chunks_exact(weight.k * weight.n).flat_map(|one| self.tiles(one, weight.k, weight.n)).collect())
     }
 
-    /// Q, K and V columns head after head.
-    fn by_head(self, qkv: &Gemm) -> Result<Vec<u16>, ModelError> {
+    /// Matrices whose kernel takes its rows straight from memory where the form has one.
+    fn streamed(self, weight: &MatrixRef) -> Result<Vec<u16>, ModelError> {
+        if !self.form.streams(weight.k, weight.n) {
+            return self.grouped(weight);
+        }
+        let natural = self.matrix(weight)?;
+        let one = |one: &[u8]| self.tiles(&direct_rows(one, weight.n), weight.k, weight.n);
+        Ok(natural.chunks_exact(weight.k * weight.n).flat_map(one).collect())
+    }
+
+    /// Q, K and V columns head after head, for rows that come straight from memory or not.
+    fn by_head(self, qkv: &Gemm, direct: bool) -> Result<Vec<u16>, ModelError> {
         let natural = self.matrix(&qkv.weight)?;
         let (k, n) = (qkv.weight.k, qkv.weight.n);
+        let natural = if direct { direct_rows(&natural, n) } else { natural };
         Ok((0..n / 96).flat_map(|head| self.tiles(&columns(&natural, n, 96 * head, 96), k, 96)).collect())
     }
 

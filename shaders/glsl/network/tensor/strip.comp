@@ -39,7 +39,7 @@ TILE_MEMORY(64 * STATE_STRIDE + 64 * KEY_STRIDE)
 
 #include "block_io.glsl"
 
-uint pair_square(uint w) { return pair_mul(w, w); }
+#include "head.glsl"
 
 // The warp's rows of the state: values of codes, or raw halves where they seed the FFN, or the features.
 void load_rows(uint lane, uint first, ivec2 origin) {
@@ -165,58 +165,11 @@ void main() {
         MatrixA q[2][2];
         // The keys of the head before have been read.
         if (head > 0u) group_barrier();
-        UNROLL for (uint i = 0; i < 2; i++) {
-            UNROLL for (uint part = 0; part < 2; part++) {
-                MatrixC norm = zero_c();
-                UNROLL for (uint j = 0; j < 2; j++) {
-                    MatrixC square = qkv[i][2u * part + j];
-                    MATRIX_MAP(square, pair_square);
-                    norm = multiply(as_a(square), ones_b(), norm);
-                }
-                MATRIX_MAP(norm, pair_reciprocal_sqrt);
-                UNROLL for (uint j = 0; j < 2; j++) {
-                    MATRIX_ZIP(qkv[i][2u * part + j], norm, pair_mul);
-                    if (part == 0u) {
-                        UNROLL for (uint w = 0; w < MATRIX_WORDS(norm); w++)
-                            set_matrix_word(qkv[i][j], w, pair_mul(matrix_word(qkv[i][j], w), scale));
-                    }
-                    // Only the scale can make one of them large.
-                    if (part == 0u) {
-                        MATRIX_MAP(qkv[i][2u * part + j], pair_quantise);
-                    } else {
-                        MATRIX_MAP(qkv[i][2u * part + j], pair_round);
-                    }
-                }
-            }
-            UNROLL for (uint j = 0; j < 2; j++) {
-                q[i][j] = as_a(qkv[i][j]);
-                MATRIX_MAP(qkv[i][4u + j], pair_quantise);
-                uint at = KEYS + (first + 16u * i) * KEY_STRIDE + 2u * j;
-                store_c(qkv[i][2u + j], at, KEY_STRIDE);
-                store_c(qkv[i][4u + j], at + 4u, KEY_STRIDE);
-            }
-        }
+        UNROLL for (uint i = 0; i < 2; i++) head_operands(qkv[i], scale, KEYS + (first + 16u * i) * KEY_STRIDE, q[i]);
         group_barrier();
         UNROLL for (uint i = 0; i < 2; i++) {
-            MatrixC s[4];
-            MatrixC sum = zero_c();
-            UNROLL for (uint n = 0; n < 4; n++) {
-                s[n] = load_c_weights(PRIOR + ((head * 4u + 2u * warp + i) * 4u + n) * TILE);
-                UNROLL for (uint k = 0; k < 2; k++)
-                    s[n] = multiply(q[i][k], load_b_columns(KEYS + 16u * n * KEY_STRIDE + 2u * k, KEY_STRIDE), s[n]);
-                MATRIX_MAP(s[n], pair_exp_window);
-                sum = multiply(as_a(s[n]), ones_b(), sum);
-            }
-            MATRIX_MAP(sum, pair_reciprocal);
             MatrixC o[2];
-            UNROLL for (uint j = 0; j < 2; j++) o[j] = zero_c();
-            UNROLL for (uint n = 0; n < 4; n++) {
-                MATRIX_ZIP(s[n], sum, pair_mul);
-                MATRIX_MAP(s[n], pair_weight);
-                MatrixA a = as_a(s[n]);
-                UNROLL for (uint j = 0; j < 2; j++)
-                    o[j] = multiply(a, load_b_rows(KEYS + 16u * n * KEY_STRIDE + 4u + 2u * j, KEY_STRIDE), o[j]);
-            }
+            head_attend(q[i], PRIOR + (head * 4u + 2u * warp + i) * 4u * TILE, KEYS, o);
             UNROLL for (uint k = 0; k < 2; k++) {
                 MATRIX_MAP(o[k], pair_round);
                 MatrixA a = as_a(o[k]);

@@ -110,7 +110,7 @@ fn find(kernels: &Arc<Kernels>, device: &Arc<Device>) -> Result<Finding, ExecErr
 
 /// Of everything that decides what the route computes, apart from the device: the kernels, and this check.
 fn digest() -> String {
-    let form = Form { operands: Operands::Float8, model: false, strips: false };
+    let form = Form { operands: Operands::Float8, model: false, strips: false, direct: false };
     let names = TensorKernel::ALL.iter().map(|kernel| kernel.shader(form)).chain([steps::shader(form)]);
     let mut hash = Sha256::new();
     for name in names {
