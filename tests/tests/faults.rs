@@ -40,7 +40,7 @@ const CASES: [Case; 24] = [
     case("process", "process --model=identity --route=exact IN/a.png OUT/kept.png", 0, true),
     case("process on the CPU", "process --model=identity --route=cpu IN/a.png OUT/kept.png", 0, true),
     case("render", "render --model=identity --route=exact --frames=1 --size=33x33 --out OUT/frames", 0, true),
-    case("dataset", "render --model=identity --frames=1 --size=33x33 --reference=1 --dataset OUT/set", 0, true),
+    case("dataset", "render --frames=1 --size=33x33 --reference=1 --dataset OUT/set", 0, true),
     case("parity", "parity --fixture tests/fixtures/lively-33x33 --route=exact", 0, true),
     case("verify", "verify --fixture tests/fixtures/lively-33x33 --ops b0.", 0, true),
     case("capture", "capture OUT/capture --size=33x33 --frames=1 --route=exact --model=identity", 0, true),
