@@ -83,7 +83,7 @@ pub fn run(globals: &Globals, args: &BisectArgs) -> CommandResult {
     let chosen = |frame: &&RecordedFrame| args.frames.as_ref().is_none_or(|r| r.contains(&frame.info().number));
     let frames: Vec<&RecordedFrame> = capture.frames().iter().filter(chosen).collect();
     if frames.is_empty() {
-        bail!("capture {} has none of the frames asked for", args.capture.display());
+        return Err(replay::no_frames(&args.capture, &capture));
     }
     let plan = a.plan().clone();
     let faults = args.faults.of(&plan)?;

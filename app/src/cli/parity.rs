@@ -158,7 +158,11 @@ pub fn fixture_model(globals: &Globals, engines: &mut Engines, fixture: &Fixture
                 model.digest()
             );
         }
-        tracing::warn!("{} is not the model that fixture {} was recorded with", model.description(), fixture.name);
+        // A model that this program cannot name may have been given all the same.
+        let remedy = model::of_fixture(identity)
+            .map_or_else(|_| String::new(), |recorded| format!(", so its bits cannot agree: give --model {recorded}"));
+        let given = model.description();
+        tracing::warn!("{given} is not the model that fixture {} was recorded with{remedy}", fixture.name);
     }
     Ok(model)
 }

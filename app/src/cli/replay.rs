@@ -1,8 +1,8 @@
 //! `nrview replay`: recorded frames again, on any route and device: bit-exact, or how far?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use network::bisect::Fault;
 use network::capture::{Capture, Check, ModelName, RecordedFrame};
 use network::model::{Model, Source};
@@ -50,6 +50,19 @@ pub struct ReplayArgs {
     faults: FaultArgs,
 }
 
+/// Why there is nothing to replay.
+pub fn no_frames(directory: &Path, capture: &Capture) -> anyhow::Error {
+    let directory = directory.display();
+    match (capture.frames().len(), capture.finished()) {
+        (0, true) => anyhow!("capture {directory} holds no frame"),
+        (0, false) => anyhow!(
+            "capture {directory} was interrupted before its first frame was whole; `nrview capture {directory} --resume` with the same \
+             options goes on with it"
+        ),
+        (frames, _) => anyhow!("capture {directory} has none of the frames asked for; it holds {frames}"),
+    }
+}
+
 /// Replays a capture or runs fixtures.
 pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
     let Some(directory) = &args.capture else {
@@ -62,7 +75,7 @@ pub fn run(globals: &Globals, args: &ReplayArgs) -> CommandResult {
         .filter(|frame| args.frames.as_ref().is_none_or(|range| range.contains(&frame.info().number)))
         .collect();
     if frames.is_empty() {
-        bail!("capture {} has none of the frames asked for", directory.display());
+        return Err(no_frames(directory, &capture));
     }
     if let Some(target) = &args.export_fixture {
         return export(&capture, frames[0], target);

@@ -119,8 +119,12 @@ pub fn find(text: &str) -> Result<Place> {
             .with_context(|| format!("{text} is no scene folder: it has no {}", folder::FILE));
     }
     let names: Vec<String> = all().into_iter().map(|entry| entry.name).collect();
+    let others = match folder() {
+        Some(_) => String::new(),
+        None => format!(" (the folder assets/scenes, with more, was not found: name it with {VARIABLE})"),
+    };
     anyhow::bail!(
-        "unknown scene {}; there is {}, or give a scene folder, or a .gltf or .glb file",
+        "unknown scene {}; there is {}{others}, or give a scene folder, or a .gltf or .glb file",
         messages::quoted(text),
         messages::listed(&names)
     )
