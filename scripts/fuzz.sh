@@ -44,11 +44,15 @@ for target in "${targets[@]}"; do
   [[ -d corpus/$target ]] || die "There is no fuzz target $target; there are: $(ls corpus | tr '\n' ' ')"
   kept=${NRVIEW_FUZZ_CORPUS:-$scratch/corpus}/$target
   mkdir -p "$kept" artifacts "$scratch/$target"
+  # The OpenEXR decoder makes threads for every file and does not wait for their end: memory of one that is just ending is no
+  # leak, but the checker between two inputs takes it for one. At the end of the program leaks are looked for all the same.
+  leaks=1
+  case $target in panorama | import-exr) leaks=0 ;; esac
   # The first corpus takes what is new; the committed one is only read. Memory and time of one input are bounded, and so
   # is a single allocation.
   printf '\n=== %s, %d s\n' "$target" "$seconds"
   TMPDIR=$scratch/$target NRVIEW_FUZZ_TARGET=$target "$program" "$kept" "corpus/$target" \
-    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -malloc_limit_mb=1024 -max_len=65536 -len_control=0 -print_final_stats=1 \
+    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -malloc_limit_mb=1024 -max_len=65536 -len_control=0 -print_final_stats=1 -detect_leaks=$leaks \
     -artifact_prefix="artifacts/$target-" 2>&1 | grep -vE '^#[0-9]+\s+(NEW|REDUCE|RELOAD|pulse)' ||
     { [[ ${PIPESTATUS[0]} -eq 0 ]] || die "$target failed; its input is in tests/fuzz/artifacts"; }
 done
