@@ -69,10 +69,16 @@ pub enum TensorKernel {
 pub const DIRECT_CHUNK: usize = 64;
 
 impl Form {
-    /// Whether the form has a kernel of its own.
+    /// Whether the form has work for a kernel; no pipeline is made of another.
     pub fn has(self, kernel: TensorKernel) -> bool {
-        use TensorKernel::{AttendHead, StreamFew, StreamMany, StreamNorm, StreamWide};
-        self.direct || !matches!(kernel, AttendHead | StreamFew | StreamMany | StreamNorm | StreamWide)
+        use TensorKernel::{Attend, AttendHead, GemmNorm, StreamFew, StreamMany, StreamNorm, StreamWide};
+        match kernel {
+            AttendHead => self.heads_alone(),
+            Attend => !self.heads_alone(),
+            StreamFew | StreamMany | StreamNorm | StreamWide => self.direct,
+            GemmNorm => !self.direct,
+            _ => true,
+        }
     }
 
     /// Whether attention of 512 channels takes its rows straight from memory and its operands from registers.
